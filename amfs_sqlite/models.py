@@ -1,0 +1,403 @@
+"""What is stored and what is returned: frozen, snake_case in Python, AMFS's camelCase names on the
+wire.
+
+A field marked *ours* is not AMFS's: it is filled by an adapter, ignored on an entry passed in, and
+left out of the wire form.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic.alias_generators import to_camel
+
+from amfs_sqlite.clock import instant, spelled
+
+AMFS_VERSION = "0.1.0"
+MAIN_BRANCH = "main"
+DEFAULT_NAMESPACE = "default"
+
+Instant = Annotated[datetime, BeforeValidator(instant), PlainSerializer(spelled, when_used="json")]
+Confidence = Annotated[float, Field(allow_inf_nan=True)]
+Strings = Annotated[tuple[str, ...], Field(strict=False)]
+
+
+class Model(BaseModel):
+    """Frozen; takes snake_case and camelCase names; types are not coerced."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The wire form: AMFS's names, JSON types only."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    @classmethod
+    def from_wire(cls, fields: Mapping[str, Any]) -> Self:
+        """The model from its wire form."""
+        return cls.model_validate(dict(fields))
+
+
+class EntryRef(Model):
+    """An entry, or one version of it, by address."""
+
+    entity_path: str
+    key: str
+    version: int | None = None
+
+    def __str__(self) -> str:
+        at = "" if self.version is None else f"@{self.version}"
+        return f"{self.entity_path}/{self.key}{at}"
+
+
+class Provenance(Model):
+    """Who wrote a version, when, and under which tags.
+
+    ``written_at`` may be None on an entry to be written: the adapter stamps it with its clock.
+    ``pattern_refs`` are AMFS's name for tags.
+    """
+
+    agent_id: str
+    session_id: str = ""
+    written_at: Instant | None = None
+    pattern_refs: Strings = ()
+
+
+class ArtifactRef(Model):
+    """A pointer to something outside the store."""
+
+    uri: str
+    media_type: str | None = None
+    label: str | None = None
+    size_bytes: int | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class MemoryEntry(Model):
+    """One version of one entry. Unknown fields are kept and come back under the name they came
+    with.
+
+    ``version``, ``content_hash``, ``integrity_chain`` and ``commit_id`` of an entry passed in are
+    ignored; every stored version carries its own.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    amfs_version: str = AMFS_VERSION
+    entity_path: str
+    key: str
+    version: int = 1
+    value: Any = None
+    provenance: Provenance
+    confidence: Confidence = 1.0
+    outcome_count: int = 0
+    ttl_at: Instant | None = None
+    artifact_refs: Annotated[tuple[ArtifactRef, ...], Field(strict=False)] | None = None
+    shared: bool = True
+    content_hash: str | None = None
+    integrity_chain: str | None = None
+    commit_id: str | None = None
+    superseded_at: Instant | None = Field(default=None, exclude=True)
+    """Ours: when the next version was written; None while this one is current."""
+    success_count: int = Field(default=0, exclude=True)
+    """Ours: applied successes since this value was written."""
+    failure_count: int = Field(default=0, exclude=True)
+    """Ours: applied failures since this value was written."""
+
+    @classmethod
+    def draft(
+        cls,
+        entity_path: str,
+        key: str,
+        value: Any,
+        *,
+        agent_id: str,
+        session_id: str = "",
+        tags: Sequence[str] = (),
+        confidence: float = 1.0,
+        shared: bool = True,
+        ttl_at: datetime | str | None = None,
+    ) -> Self:
+        """An entry to be written, from the few things a writer usually says."""
+        return cls(
+            entity_path=entity_path,
+            key=key,
+            value=value,
+            provenance=Provenance(agent_id=agent_id, session_id=session_id, pattern_refs=tuple(tags)),
+            confidence=confidence,
+            shared=shared,
+            ttl_at=None if ttl_at is None else instant(ttl_at),
+        )
+
+    @property
+    def ref(self) -> EntryRef:
+        """The address of exactly this version."""
+        return EntryRef(entity_path=self.entity_path, key=self.key, version=self.version)
+
+    @property
+    def agent_id(self) -> str:
+        """The author."""
+        return self.provenance.agent_id
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """``provenance.pattern_refs`` under its everyday name."""
+        return self.provenance.pattern_refs
+
+    @property
+    def written_at(self) -> datetime:
+        """When this version was written. Raises ValueError on an entry that was never stored."""
+        if self.provenance.written_at is None:
+            raise ValueError("this entry was never stored: it has no written_at yet")
+        return self.provenance.written_at
+
+    def to_wire(self) -> dict[str, Any]:
+        wire = super().to_wire()
+        if self.artifact_refs is None:
+            del wire["artifactRefs"]
+        else:
+            wire["artifactRefs"] = [ref.to_wire() for ref in self.artifact_refs]
+        return wire
+
+
+class OutcomeType(StrEnum):
+    """How something that relied on entries turned out. The last four are AMFS's older names."""
+
+    SUCCESS = "success"
+    MINOR_FAILURE = "minor_failure"
+    FAILURE = "failure"
+    CRITICAL_FAILURE = "critical_failure"
+    CLEAN_DEPLOY = "clean_deploy"
+    REGRESSION = "regression"
+    P2_INCIDENT = "p2_incident"
+    P1_INCIDENT = "p1_incident"
+
+
+class OutcomeRecord(Model):
+    """A report of how something turned out, and which entries it relied on.
+
+    ``causal_entry_keys`` are AMFS's ``path/key`` strings; ``refs`` are addresses in parts.
+    ``outcome_type`` is text here so that an adapter can refuse an unknown one by name.
+    ``committed_at`` may be None: the adapter stamps it with its clock. Unknown fields are kept.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    outcome_ref: str
+    outcome_type: str
+    agent_id: str
+    causal_confidence: float = 1.0
+    committed_at: Instant | None = None
+    causal_entry_keys: Strings = ()
+    refs: Annotated[tuple[EntryRef, ...], Field(strict=False)] = ()
+    note: str = ""
+    session_id: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """AMFS's fields always; ``refs``, ``note`` and ``sessionId`` where they hold something."""
+        wire = super().to_wire()
+        for ours in ("refs", "note", "sessionId"):
+            if not wire[ours]:
+                del wire[ours]
+        return wire
+
+
+EffectReason = Literal["already_applied", "stale"]
+
+
+class OutcomeEffect(Model):
+    """What one outcome did to one entry.
+
+    ``version`` is the version the outcome was about, ``resulting_version`` the one that holds
+    ``confidence_after`` (the same one, or the next where the policy makes versions), None when not
+    ``applied``; then ``reason`` says why and both confidences are the current version's.
+    """
+
+    entity_path: str
+    key: str
+    version: int
+    policy: str
+    confidence_before: float
+    confidence_after: float
+    applied: bool
+    reason: EffectReason | None = None
+    resulting_version: int | None = None
+
+
+class RecordedOutcome(Model):
+    """One outcome as it stands in the log, with its effects in the order of its references."""
+
+    record: OutcomeRecord
+    effects: tuple[OutcomeEffect, ...]
+    commit_id: str
+    sequence: int
+
+
+class CommitEntry(Model):
+    """A version that a commit wrote."""
+
+    entity_path: str
+    key: str
+    version: int
+    content_hash: str | None = None
+
+
+CommitKind = Literal["write", "outcome", "description", "erase"]
+
+
+class Commit(Model):
+    """One change of the store, all or nothing.
+
+    ``parent_ids`` is AMFS's graph: the commit before it on its branch. ``tree_hash`` covers the
+    content hashes of ``entries``.
+    """
+
+    id: str
+    message: str = ""
+    author_agent_id: str
+    session_id: str | None = None
+    entries: Annotated[tuple[CommitEntry, ...], Field(strict=False)] = ()
+    tree_hash: str | None = None
+    parent_ids: Strings = ()
+    branch: str = MAIN_BRANCH
+    created_at: Instant
+    namespace: str = DEFAULT_NAMESPACE
+    sequence: int = Field(default=0, exclude=True)
+    """Ours: the store-wide order of commits, from 1."""
+    kind: CommitKind = Field(default="write", exclude=True)
+    """Ours: what the commit did."""
+    digest: str | None = Field(default=None, exclude=True)
+    """Ours: covers the commit, its versions and effects, and the digest of the commit before it."""
+    effects: tuple[OutcomeEffect, ...] = Field(default=(), exclude=True)
+    """Ours: what its outcomes did to entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A change: write this entry, where its current version is the expected one (None: whatever it is)."""
+
+    entry: MemoryEntry
+    expected_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A change: record this outcome."""
+
+    record: OutcomeRecord
+
+
+Change = Write | Outcome
+
+
+class CommitResult(Model):
+    """What a commit did: the entries written or moved, in the order of the changes, and every effect."""
+
+    commit: Commit
+    entries: tuple[MemoryEntry, ...]
+    effects: tuple[OutcomeEffect, ...] = ()
+
+
+SearchOrder = Literal["newest", "oldest"]
+
+
+class SearchQuery(Model):
+    """What to look for among current entries. An empty filter (None, '' or 0) is no filter.
+
+    ``entity_path`` covers the path and everything below it; ``key`` and ``tag`` are exact;
+    ``text`` is words and "phrases" that must all occur, a trailing ``*`` for a prefix.
+    ``newest`` orders by the writing of the current version, latest first; ``oldest`` by the first
+    writing of the key, earliest first. ``limit`` None means all.
+    """
+
+    entity_path: str | None = None
+    key: str | None = None
+    tag: str | None = None
+    min_confidence: float | None = None
+    text: str | None = None
+    order: SearchOrder = "newest"
+    limit: int | None = 100
+    cursor: str | None = None
+    include_system: bool = True
+
+
+class SearchPage(Model):
+    """One page of a search, in the order asked for.
+
+    ``below_confidence_count`` and ``expired_count`` tell how many more entries all the other
+    filters would have let through, in the whole search and not only on this page.
+    """
+
+    entries: tuple[MemoryEntry, ...]
+    next_cursor: str | None = None
+    below_confidence_count: int = 0
+    expired_count: int = 0
+
+
+class ScopeInfo(Model):
+    """The current entries at exactly one path. Order of keys: first write."""
+
+    path: str
+    entry_count: int
+    avg_confidence: float
+    keys: tuple[str, ...]
+    oldest: Instant | None = None
+    newest: Instant | None = None
+
+
+class MemoryStats(Model):
+    """Counts over current entries; both maps in first-write order, by author and by path."""
+
+    total_entries: int
+    total_entities: int
+    total_agents: int
+    agents: dict[str, int]
+    entities: dict[str, int]
+    confidence_avg: float
+    outcome_linked_count: int
+    version_count: int = Field(default=0, exclude=True)
+    """Ours: versions, superseded ones included."""
+    commit_count: int = Field(default=0, exclude=True)
+    """Ours: commits of the namespace that the caller can see anything of."""
+    outcome_count: int = Field(default=0, exclude=True)
+    """Ours: outcomes recorded."""
+
+
+FindingCode = Literal["content", "record", "link", "gap", "order", "commit", "outcome", "head", "algorithm"]
+
+
+class Finding(Model):
+    """One thing that does not verify, and where."""
+
+    code: FindingCode
+    message: str
+    entity_path: str | None = None
+    key: str | None = None
+    version: int | None = None
+    commit_id: str | None = None
+
+
+class VerifyReport(Model):
+    """What verify checked and what it found, in the order of keys, then commits."""
+
+    key_count: int
+    version_count: int
+    commit_count: int
+    outcome_count: int
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Nothing was found."""
+        return not self.findings

@@ -1,0 +1,28 @@
+"""What an adapter must do. One module per noun; the only home of operation docstrings."""
+
+from typing import Protocol, runtime_checkable
+
+from amfs_sqlite.protocol.commits import Commits
+from amfs_sqlite.protocol.entries import Entries
+from amfs_sqlite.protocol.integrity import Integrity
+from amfs_sqlite.protocol.lifecycle import Lifecycle
+from amfs_sqlite.protocol.outcomes import Outcomes
+from amfs_sqlite.protocol.search import Search
+from amfs_sqlite.protocol.statistics import Statistics
+
+
+@runtime_checkable
+class AmfsAdapter(Entries, Outcomes, Commits, Search, Statistics, Integrity, Lifecycle, Protocol):
+    """The whole adapter: the union of the nouns."""
+
+
+__all__ = [
+    "AmfsAdapter",
+    "Commits",
+    "Entries",
+    "Integrity",
+    "Lifecycle",
+    "Outcomes",
+    "Search",
+    "Statistics",
+]

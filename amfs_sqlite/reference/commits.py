@@ -1,0 +1,285 @@
+"""Commits: making them, the short forms that make them, and their log."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from amfs_sqlite.errors import IdempotencyConflictError
+from amfs_sqlite.models import (
+    MAIN_BRANCH,
+    Change,
+    Commit,
+    CommitEntry,
+    CommitResult,
+    MemoryEntry,
+    Outcome,
+    OutcomeEffect,
+    OutcomeRecord,
+    Write,
+)
+from amfs_sqlite.reference import entries, outcomes
+from amfs_sqlite.reference.store import State, Store, StoredCommit, StoredResult
+from amfs_sqlite.rules import ancestry
+from amfs_sqlite.rules.commits import (
+    adopted_id,
+    check_commit,
+    check_idempotency_key,
+    check_saved,
+    described,
+    description,
+    saved,
+)
+from amfs_sqlite.rules.hashing import commit_digest, outcome_digest, payload_digest, tree_hash
+from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.visibility import commit_for
+
+
+def commit(
+    store: Store,
+    changes: Sequence[Change],
+    *,
+    author: str,
+    message: str = "",
+    session_id: str | None = None,
+    idempotency_key: str | None = None,
+    commit_id: str | None = None,
+) -> CommitResult:
+    """Apply the changes as one commit, or return what the first call with this key returned."""
+    state = store.state
+    check_commit(
+        changes,
+        store.policy,
+        author=author,
+        message=message,
+        session_id=session_id,
+        idempotency_key=idempotency_key,
+    )
+    payload = payload_digest(changes)
+    first = state.results.get((author, idempotency_key)) if idempotency_key else None
+    if idempotency_key and first and first.payload != payload:
+        raise IdempotencyConflictError(author, idempotency_key)
+    if first:
+        return first.result.model_copy(deep=True)
+
+    def work(draft: State) -> CommitResult:
+        result = _apply(store, draft, changes, author, message, session_id, commit_id)
+        if idempotency_key:
+            kept = result.model_copy(deep=True)
+            draft.results[author, idempotency_key] = StoredResult(payload, kept)
+        return result
+
+    return store.change(work)
+
+
+def write(
+    store: Store, entry: MemoryEntry, expected_version: int | None, idempotency_key: str | None
+) -> MemoryEntry:
+    """The commit of one write, and what it wrote."""
+    return commit(
+        store,
+        [Write(entry, expected_version)],
+        author=entry.agent_id,
+        session_id=entry.provenance.session_id or None,
+        idempotency_key=idempotency_key,
+    ).entries[0]
+
+
+def write_batch(
+    store: Store, batch: Sequence[MemoryEntry], idempotency_key: str | None
+) -> Sequence[MemoryEntry]:
+    """The commit of several writes, and what they wrote."""
+    taken = {stored.commit.id for stored in store.state.commits.values()}
+    if not batch:
+        return []
+    return list(
+        commit(
+            store,
+            [Write(entry) for entry in batch],
+            author=batch[0].agent_id,
+            session_id=batch[0].provenance.session_id or None,
+            idempotency_key=idempotency_key,
+            commit_id=adopted_id(batch, taken.__contains__),
+        ).entries
+    )
+
+
+def commit_outcome(store: Store, record: OutcomeRecord) -> Sequence[MemoryEntry]:
+    """The commit of one outcome, and what it moved."""
+    return list(
+        commit(store, [Outcome(record)], author=record.agent_id, session_id=record.session_id).entries
+    )
+
+
+def recorded_result(store: Store, idempotency_key: str, author: str) -> CommitResult | None:
+    """What the first call with this key returned."""
+    state = store.state
+    check_idempotency_key(idempotency_key)
+    stored = state.results.get((author, idempotency_key))
+    return stored.result.model_copy(deep=True) if stored else None
+
+
+def list_commits(
+    store: Store, *, limit: int | None, before: int | None, viewer: str | None
+) -> Sequence[Commit]:
+    """The log as the viewer may see it, newest first."""
+    state = store.state
+    check_count(limit, "limit")
+    check_count(before, "before")
+    hidden = state.is_hidden_from(viewer)
+    seen = (
+        commit_for(_shown(state, stored), viewer, hidden)
+        for stored in _newest_first(state)
+        if before is None or stored.commit.sequence < before
+    )
+    return list(islice((each for each in seen if each is not None), limit))
+
+
+def get_commit(store: Store, commit_id: str, viewer: str | None) -> Commit | None:
+    """One commit as the viewer may see it."""
+    state = store.state
+    stored = _find(state, commit_id)
+    if stored is None:
+        return None
+    return commit_for(_shown(state, stored), viewer, state.is_hidden_from(viewer))
+
+
+def save_commit(store: Store, given: Commit) -> Commit:
+    """Add a commit from outside, or let one that is known say what the given one says."""
+    state = store.state
+    check_saved(given)
+    known = _find(state, given.id)
+    if known is None:
+        newest = _newest_id(state, given.branch)
+        new = saved(given, state.namespace, newest)
+        return store.change(lambda draft: _shown(draft, _append(draft, new)))
+    shown = _shown(state, known)
+    if described(shown, given) == shown:
+        return shown
+    said = description(given, shown, commit_id=store.ids.hex(16), created_at=store.clock.now())
+    store.change(lambda draft: _append(draft, said, describes=given.id))
+    return _shown(store.state, known)
+
+
+def common_ancestor(store: Store, commit_a: str, commit_b: str) -> str | None:
+    """The nearest commit that both descend from."""
+    state = store.state
+
+    def place_of(commit_id: str) -> ancestry.Place | None:
+        stored = _find(state, commit_id)
+        return (stored.commit.sequence, stored.commit.parent_ids) if stored else None
+
+    return ancestry.common_ancestor(commit_a, commit_b, place_of)
+
+
+def digest_of(state: State, commit: Commit, describes: str | None, previous: str) -> str:
+    """The digest of a commit, given the digest of the commit before it."""
+    return commit_digest(
+        previous,
+        sequence=commit.sequence,
+        commit_id=commit.id,
+        namespace=commit.namespace,
+        branch=commit.branch,
+        kind=commit.kind,
+        message=commit.message,
+        author=commit.author_agent_id,
+        session_id=commit.session_id,
+        parent_ids=commit.parent_ids,
+        created_at=commit.created_at,
+        tree=commit.tree_hash,
+        listed=commit.entries,
+        describes=describes,
+        record_digests=[version.digest for version in state.written_by(commit.sequence)],
+        outcome_digests=[
+            outcome_digest(outcome.record, outcome.effects) for outcome in state.reported_by(commit.sequence)
+        ],
+    )
+
+
+def _apply(
+    store: Store,
+    draft: State,
+    changes: Sequence[Change],
+    author: str,
+    message: str,
+    session_id: str | None,
+    commit_id: str | None,
+) -> CommitResult:
+    now = store.clock.now()
+    changed: list[MemoryEntry] = []
+    effects: list[OutcomeEffect] = []
+    for change in changes:
+        if isinstance(change, Write):
+            changed.append(entries.insert(draft, change, now))
+        else:
+            moved, done = outcomes.apply(draft, change.record, store.policy, now)
+            changed += moved
+            effects += done
+    hashes = [each.written.content_hash or "" for each in draft.written_by(draft.next_sequence)]
+    parent = _newest_id(draft, MAIN_BRANCH)
+    made = Commit(
+        id=commit_id or store.ids.hex(16),
+        message=message,
+        author_agent_id=author,
+        session_id=session_id,
+        tree_hash=tree_hash(hashes) if hashes else None,
+        parent_ids=() if parent is None else (parent,),
+        created_at=now,
+        namespace=draft.namespace,
+        kind="write" if any(isinstance(change, Write) for change in changes) else "outcome",
+    )
+    stored = _append(draft, made)
+    return CommitResult(
+        commit=_shown(draft, stored),
+        entries=tuple(
+            entry if entry.commit_id else entry.model_copy(update={"commit_id": made.id}) for entry in changed
+        ),
+        effects=tuple(effects),
+    )
+
+
+def _append(draft: State, commit: Commit, describes: str | None = None) -> StoredCommit:
+    """Add a commit to the log: behind the newest one, with a digest that covers it."""
+    placed = commit.model_copy(update={"sequence": draft.next_sequence})
+    digest = digest_of(draft, placed, describes, previous=draft.head[1])
+    stored = StoredCommit(placed, describes, digest)
+    draft.commits[placed.sequence] = stored
+    draft.head = (placed.sequence, digest)
+    return stored
+
+
+def _newest_first(state: State) -> Iterator[StoredCommit]:
+    """The commits of the log; a description is no commit of its own."""
+    return (each for each in reversed(state.commits.values()) if each.describes is None)
+
+
+def _newest_id(state: State, branch: str) -> str | None:
+    return next((each.commit.id for each in _newest_first(state) if each.commit.branch == branch), None)
+
+
+def _find(state: State, commit_id: str) -> StoredCommit | None:
+    return next((each for each in _newest_first(state) if each.commit.id == commit_id), None)
+
+
+def _shown(state: State, stored: StoredCommit) -> Commit:
+    """A commit as the log shows it: with its entries, its effects, and its latest description."""
+    own = stored.commit
+    wrote = [
+        CommitEntry(
+            entity_path=version.written.entity_path,
+            key=version.written.key,
+            version=version.written.version,
+            content_hash=version.written.content_hash,
+        )
+        for version in state.written_by(own.sequence)
+    ]
+    effects = [effect for each in state.reported_by(own.sequence) for effect in each.effects]
+    shown = own.model_copy(
+        update={
+            "entries": (*own.entries, *wrote),
+            "effects": tuple(effects),
+            "digest": stored.digest,
+        }
+    )
+    for each in state.commits.values():
+        if each.describes == own.id:
+            shown = described(shown, each.commit)
+    return shown

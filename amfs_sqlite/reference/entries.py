@@ -1,0 +1,116 @@
+"""Entries: inserting versions and reading them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from amfs_sqlite.models import MemoryEntry, Write
+from amfs_sqlite.reference.store import State, Store
+from amfs_sqlite.rules.hashing import content_hash, integrity_chain
+from amfs_sqlite.rules.limits import check_count, check_instant, check_min_confidence
+from amfs_sqlite.rules.values import decode, encode
+from amfs_sqlite.rules.versions import check_expected, next_version
+from amfs_sqlite.rules.visibility import covers, is_expired, is_system
+
+
+def insert(draft: State, write: Write, now: datetime) -> MemoryEntry:
+    """Store the next version of a key; return it as written."""
+    entry = write.entry
+    address = (entry.entity_path, entry.key)
+    before = draft.current(*address, viewer=None)
+    seen = draft.current(*address, viewer=entry.agent_id)
+    current = before.written.version if before else None
+    check_expected(write.expected_version, current, seen.written.agent_id if seen else None, address)
+    content = content_hash(decode(encode(entry.value)))
+    chain = before.written.integrity_chain if before else None
+    written_at = entry.provenance.written_at or now
+    complete = entry.model_copy(
+        update={
+            "version": next_version(current),
+            "provenance": entry.provenance.model_copy(update={"written_at": written_at}),
+            "content_hash": content,
+            "integrity_chain": integrity_chain(content, chain),
+            "commit_id": None,
+            "superseded_at": None,
+            "success_count": 0,
+            "failure_count": 0,
+        }
+    )
+    return draft.append(complete, "write").as_written()
+
+
+def read(
+    store: Store, entity_path: str, key: str, min_confidence: float | None, viewer: str | None
+) -> MemoryEntry | None:
+    """The current version, unless it is hidden, expired, or not confident enough."""
+    state = store.state
+    check_min_confidence(min_confidence)
+    current = state.current(entity_path, key, viewer)
+    if current is None or is_expired(current.written.ttl_at, store.clock.now()):
+        return None
+    if min_confidence and current.opinion.confidence < min_confidence:
+        return None
+    return state.shown(current)
+
+
+def list_entries(
+    store: Store,
+    entity_path: str | None,
+    *,
+    include_superseded: bool,
+    descendants: bool,
+    include_system: bool,
+    viewer: str | None,
+) -> Sequence[MemoryEntry]:
+    """The versions asked for, key by key in the order of first writes."""
+
+    def is_asked_for(path: str) -> bool:
+        if is_system(path) and not include_system:
+            return False
+        return covers(entity_path, path) if descendants else entity_path in (None, "", path)
+
+    state = store.state
+    return [
+        state.shown(version)
+        for (path, _), key in state.keys.items()
+        if is_asked_for(path)
+        for version in (key.versions if include_superseded else [key.current])
+        if version.is_visible(viewer)
+    ]
+
+
+def history(
+    store: Store,
+    entity_path: str,
+    key: str,
+    *,
+    since: datetime | str | None,
+    until: datetime | str | None,
+    after_version: int,
+    limit: int | None,
+    viewer: str | None,
+) -> Sequence[MemoryEntry]:
+    """The versions of one key that were written in a span of time, oldest first."""
+    state = store.state
+    first, last = check_instant(since, "since"), check_instant(until, "until")
+    check_count(after_version, "after_version")
+    check_count(limit, "limit")
+    stored = state.keys.get((entity_path, key))
+    versions = [
+        state.shown(version)
+        for version in (stored.versions if stored else ())
+        if version.is_visible(viewer)
+        and version.written.version > after_version
+        and (first is None or version.written.written_at >= first)
+        and (last is None or version.written.written_at <= last)
+    ]
+    return versions[:limit]
+
+
+def read_at_version(
+    store: Store, entity_path: str, key: str, version: int, viewer: str | None
+) -> MemoryEntry | None:
+    """One version, whatever its age."""
+    state = store.state
+    stored = state.keys.get((entity_path, key))
+    found = stored.version(version) if stored else None
+    return state.shown(found) if found and found.is_visible(viewer) else None

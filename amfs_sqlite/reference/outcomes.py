@@ -1,0 +1,120 @@
+"""Outcomes: applying them to entries, and listing them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from amfs_sqlite.errors import EntryNotFoundError
+from amfs_sqlite.models import (
+    EntryRef,
+    MemoryEntry,
+    OutcomeEffect,
+    OutcomeRecord,
+    RecordedOutcome,
+)
+from amfs_sqlite.reference.store import Opinion, State, Store, StoredOutcome, StoredVersion
+from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.outcomes import Earlier, effect_on, moved, targets
+from amfs_sqlite.rules.values import encode
+from amfs_sqlite.rules.visibility import outcome_for
+
+
+def apply(
+    draft: State, record: OutcomeRecord, policy: OutcomePolicy, now: datetime
+) -> tuple[list[MemoryEntry], tuple[OutcomeEffect, ...]]:
+    """Record an outcome; return the entries it moved, and what it did to each it names."""
+    entries: list[MemoryEntry] = []
+    effects: list[OutcomeEffect] = []
+
+    def is_current(entity_path: str, key: str) -> bool:
+        return draft.current(entity_path, key, record.agent_id) is not None
+
+    for ref in targets(record, policy, is_current):
+        current, named = _found(draft, ref, record.agent_id)
+        earlier = _earlier(draft, record, effects, ref)
+        effect = effect_on(draft.shown(current), named and draft.shown(named), record, policy, earlier)
+        effects.append(effect)
+        if effect.applied:
+            entries.append(_move(draft, current, effect, record))
+    stamped = record.model_copy(update={"committed_at": record.committed_at or now})
+    draft.outcomes.append(StoredOutcome(draft.next_sequence, encode(stamped.to_wire()), tuple(effects)))
+    return entries, tuple(effects)
+
+
+def list_outcomes(
+    store: Store,
+    *,
+    outcome_ref: str | None,
+    entity_path: str | None,
+    key: str | None,
+    limit: int | None,
+    before: int | None,
+    viewer: str | None,
+) -> Sequence[RecordedOutcome]:
+    """The outcomes that the viewer can see and that concern what is asked for, newest first."""
+    state = store.state
+    check_count(limit, "limit")
+    check_count(before, "before")
+    recorded = [
+        outcome_for(_recorded(state, outcome), viewer, state.is_hidden_from(viewer))
+        for outcome in reversed(state.outcomes)
+        if before is None or outcome.sequence < before
+    ]
+    return [
+        outcome
+        for outcome in recorded
+        if outcome is not None
+        and outcome_ref in (None, outcome.record.outcome_ref)
+        and _concerns(outcome, entity_path, key)
+    ][:limit]
+
+
+def _found(draft: State, ref: EntryRef, agent_id: str) -> tuple[StoredVersion, StoredVersion | None]:
+    """The current version of what a ref names, and the version it names, if it names one."""
+    stored = draft.keys.get((ref.entity_path, ref.key))
+    if stored is None:
+        raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
+    named = None if ref.version is None else stored.version(ref.version)
+    must_be_seen = stored.current if ref.version is None else named
+    if must_be_seen is None or not must_be_seen.is_visible(agent_id):
+        raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
+    return stored.current, named
+
+
+def _earlier(
+    draft: State, record: OutcomeRecord, effects: Sequence[OutcomeEffect], ref: EntryRef
+) -> list[Earlier]:
+    """What was recorded under the same outcome_ref for the same entry, by this record too."""
+    before = [(outcome.record, outcome.effects) for outcome in draft.outcomes]
+    return [
+        Earlier(reported.outcome_type, effect.applied)
+        for reported, its_effects in (*before, (record, effects))
+        if reported.outcome_ref == record.outcome_ref
+        for effect in its_effects
+        if (effect.entity_path, effect.key) == (ref.entity_path, ref.key)
+    ]
+
+
+def _move(draft: State, current: StoredVersion, effect: OutcomeEffect, record: OutcomeRecord) -> MemoryEntry:
+    after = moved(draft.shown(current), effect, record)
+    if effect.resulting_version == effect.version:
+        return draft.shown(draft.move(current, Opinion.of(after)))
+    return draft.append(after.model_copy(update={"commit_id": None}), "outcome").as_written()
+
+
+def _recorded(state: State, outcome: StoredOutcome) -> RecordedOutcome:
+    return RecordedOutcome(
+        record=outcome.record,
+        effects=outcome.effects,
+        commit_id=state.commits[outcome.sequence].commit.id,
+        sequence=outcome.sequence,
+    )
+
+
+def _concerns(outcome: RecordedOutcome, entity_path: str | None, key: str | None) -> bool:
+    if not entity_path and not key:
+        return True
+    return any(
+        (not entity_path or effect.entity_path == entity_path) and (not key or effect.key == key)
+        for effect in outcome.effects
+    )

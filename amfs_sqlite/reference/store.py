@@ -1,0 +1,270 @@
+"""The state: what is stored, in dicts and lists, and the one way to change it, all or nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Self, TypeVar
+
+from amfs_sqlite.clock import Clock, IdSource
+from amfs_sqlite.errors import AdapterClosedError
+from amfs_sqlite.models import (
+    MAIN_BRANCH,
+    Commit,
+    CommitResult,
+    MemoryEntry,
+    OutcomeEffect,
+    OutcomeRecord,
+)
+from amfs_sqlite.rules import hashing
+from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.rules.values import decode, encode
+from amfs_sqlite.rules.visibility import is_visible
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What outcomes move, while everything else about a version stays as it was written."""
+
+    confidence: float
+    outcome_count: int
+    success_count: int
+    failure_count: int
+
+    @classmethod
+    def of(cls, entry: MemoryEntry) -> Self:
+        """The opinion that an entry carries."""
+        return cls(entry.confidence, entry.outcome_count, entry.success_count, entry.failure_count)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """One version: as it was written, and the opinion of it as it stands.
+
+    ``number`` is the store-wide order of versions, ``sequence`` the commit that wrote this one.
+    ``written`` has neither the value nor unknown fields: both are kept as text, so that nobody
+    outside holds a part of them.
+    """
+
+    number: int
+    sequence: int
+    kind: str
+    written: MemoryEntry
+    value: str
+    extra: str
+    opinion: Opinion
+    digest: str
+
+    def as_written(self) -> MemoryEntry:
+        """The version as it was written, as a new object."""
+        fields = {name: getattr(self.written, name) for name in MemoryEntry.model_fields}
+        fields["value"] = decode(self.value)
+        return MemoryEntry.model_validate(fields | decode(self.extra))
+
+    def is_visible(self, viewer: str | None) -> bool:
+        """Whether the viewer may see this version."""
+        return is_visible(self.written.shared, self.written.agent_id, viewer)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKey:
+    """One key with its versions, oldest first.
+
+    ``number`` is the order of keys by first write, ``version_count`` how many versions there were
+    ever.
+    """
+
+    number: int
+    version_count: int
+    versions: tuple[StoredVersion, ...]
+
+    @property
+    def current(self) -> StoredVersion:
+        """The newest version."""
+        return self.versions[-1]
+
+    def version(self, version: int) -> StoredVersion | None:
+        """The version of this number, if there is one."""
+        return next((stored for stored in self.versions if stored.written.version == version), None)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCommit:
+    """One commit. Of ``commit`` the entries are those it lists without having written them."""
+
+    commit: Commit
+    describes: str | None
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOutcome:
+    """One outcome: the record's wire form as text, and what it did."""
+
+    sequence: int
+    wire: str
+    effects: tuple[OutcomeEffect, ...]
+
+    @property
+    def record(self) -> OutcomeRecord:
+        """The record, as a new object."""
+        return OutcomeRecord.from_wire(decode(self.wire))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """What an idempotency key stands for: the digest of the request, and what it returned."""
+
+    payload: str
+    result: CommitResult
+
+
+@dataclass
+class State:
+    """Everything stored. The things in its collections never change: a change replaces them."""
+
+    store_id: str
+    namespace: str
+    keys: dict[tuple[str, str], StoredKey] = field(default_factory=dict)
+    commits: dict[int, StoredCommit] = field(default_factory=dict)
+    outcomes: list[StoredOutcome] = field(default_factory=list)
+    results: dict[tuple[str, str], StoredResult] = field(default_factory=dict)
+    head: tuple[int, str] = (0, hashing.GENESIS)
+
+    def copy(self) -> Self:
+        """A state that can change without this one."""
+        return replace(
+            self,
+            keys=dict(self.keys),
+            commits=dict(self.commits),
+            outcomes=list(self.outcomes),
+            results=dict(self.results),
+        )
+
+    @property
+    def next_sequence(self) -> int:
+        """The sequence of the commit that is made next."""
+        return self.head[0] + 1
+
+    def append(self, entry: MemoryEntry, kind: str) -> StoredVersion:
+        """Store an entry, complete with version, hashes and counts, as the newest of its key."""
+        address = (entry.entity_path, entry.key)
+        key = self.keys.get(address) or StoredKey(len(self.keys) + 1, 0, ())
+        fields = {name: getattr(entry, name) for name in MemoryEntry.model_fields}
+        stored = StoredVersion(
+            number=sum(len(each.versions) for each in self.keys.values()) + 1,
+            sequence=self.next_sequence,
+            kind=kind,
+            written=MemoryEntry.model_validate(fields | {"value": None}),
+            value=encode(entry.value),
+            extra=encode(entry.model_extra or {}, "extra"),
+            opinion=Opinion.of(entry),
+            digest="",
+        )
+        stored = replace(stored, digest=self.record_digest(stored))
+        self.keys[address] = replace(key, version_count=entry.version, versions=(*key.versions, stored))
+        return stored
+
+    def move(self, version: StoredVersion, opinion: Opinion) -> StoredVersion:
+        """Give a version another opinion."""
+        address = (version.written.entity_path, version.written.key)
+        moved = replace(version, opinion=opinion)
+        versions = tuple(moved if each is version else each for each in self.keys[address].versions)
+        self.keys[address] = replace(self.keys[address], versions=versions)
+        return moved
+
+    def record_digest(self, version: StoredVersion) -> str:
+        """The digest of a version as it was written."""
+        return hashing.record_digest(
+            version.as_written(),
+            namespace=self.namespace,
+            branch=MAIN_BRANCH,
+            kind=version.kind,
+            success_count=version.written.success_count,
+            failure_count=version.written.failure_count,
+        )
+
+    def written_by(self, sequence: int) -> list[StoredVersion]:
+        """The versions that a commit wrote, in order."""
+        versions = [each for key in self.keys.values() for each in key.versions]
+        written = [version for version in versions if version.sequence == sequence]
+        return sorted(written, key=lambda version: version.number)
+
+    def reported_by(self, sequence: int) -> list[StoredOutcome]:
+        """The outcomes that a commit recorded, in order."""
+        return [outcome for outcome in self.outcomes if outcome.sequence == sequence]
+
+    def shown(self, version: StoredVersion) -> MemoryEntry:
+        """A version as it is read: with the opinion as it stands, and what came after."""
+        key = self.keys[version.written.entity_path, version.written.key]
+        later = [each for each in key.versions if each.written.version > version.written.version]
+        commit = self.commits.get(version.sequence)
+        return version.as_written().model_copy(
+            update={
+                "confidence": version.opinion.confidence,
+                "outcome_count": version.opinion.outcome_count,
+                "success_count": version.opinion.success_count,
+                "failure_count": version.opinion.failure_count,
+                "superseded_at": later[0].written.written_at if later else None,
+                "commit_id": commit.commit.id if commit else None,
+            }
+        )
+
+    def current(self, entity_path: str, key: str, viewer: str | None) -> StoredVersion | None:
+        """The current version, where there is one and the viewer may see it."""
+        stored = self.keys.get((entity_path, key))
+        return stored.current if stored and stored.current.is_visible(viewer) else None
+
+    def is_hidden_from(self, viewer: str | None) -> Callable[[str, str, int], bool]:
+        """Tells of any version (path, key, version) whether it is there and hidden from the viewer."""
+
+        def is_hidden(entity_path: str, key: str, version: int) -> bool:
+            stored = self.keys.get((entity_path, key))
+            found = stored.version(version) if stored else None
+            return found is not None and not found.is_visible(viewer)
+
+        return is_hidden
+
+
+class Store:
+    """The state while the adapter is open, and what the adapter was given to work with."""
+
+    def __init__(self, namespace: str, policy: OutcomePolicy, clock: Clock, ids: IdSource) -> None:
+        self.namespace = namespace
+        self.policy = policy
+        self.clock = clock
+        self.ids = ids
+        self._store_id = ids.hex(32)
+        self._state: State | None = None
+        self._is_closed = False
+
+    @property
+    def state(self) -> State:
+        """The state. Raises AdapterClosedError unless the adapter is open."""
+        if self._state is None:
+            raise AdapterClosedError(self._problem)
+        return self._state
+
+    def open(self) -> None:
+        """Begin empty. Raises AdapterClosedError after ``close``: the content is gone."""
+        if self._is_closed:
+            raise AdapterClosedError(self._problem)
+        self._state = self._state or State(self._store_id, self.namespace)
+
+    def close(self) -> None:
+        """Let go of everything stored."""
+        self._is_closed = self._is_closed or self._state is not None
+        self._state = None
+
+    def change(self, work: Callable[[State], Result]) -> Result:
+        """Do the work on a copy, which becomes the state when all of it is done."""
+        draft = self.state.copy()
+        result = work(draft)
+        self._state = draft
+        return result
+
+    @property
+    def _problem(self) -> str:
+        if self._is_closed:
+            return "was closed and kept everything in memory alone: make a new one"
+        return "was never opened"

@@ -1,0 +1,1 @@
+"""Decisions every adapter shares: pure functions, without I/O, clock or SQL."""

@@ -1,0 +1,175 @@
+"""Hashes: AMFS's three formulas exactly, and our own digests over what they leave out."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from amfs_sqlite.clock import spelled
+from amfs_sqlite.models import Change, CommitEntry, MemoryEntry, OutcomeEffect, OutcomeRecord, Write
+
+RECORD_FORM = "amfs-sqlite record 1"
+COMMIT_FORM = "amfs-sqlite commit 1"
+GENESIS = ""
+
+
+def canonical_json(value: Any) -> str:
+    """The text AMFS hashes: members sorted, no spaces, ASCII.
+
+    >>> canonical_json({"b": 1, "a": [1.0, "é"]})
+    '{"a":[1.0,"\\\\u00e9"],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def content_hash(value: Any) -> str:
+    """AMFS's contentHash: SHA-256 of the canonical JSON, in hex.
+
+    >>> content_hash("hello")[:8], content_hash(1)[:8], content_hash(1.0)[:8]
+    ('5aa762ae', '6b86b273', 'd0ff5974')
+    """
+    return _sha256(canonical_json(value))
+
+
+def integrity_chain(content: str, previous_chain: str | None) -> str:
+    """AMFS's integrityChain: SHA-256 of the contentHash followed by the chain before (the first has '')."""
+    return _sha256(content + (previous_chain or ""))
+
+
+def tree_hash(content_hashes: Iterable[str]) -> str:
+    """AMFS's treeHash over the content hashes of a commit.
+
+    >>> tree_hash(["b", "a"])[:8]
+    '7e18f737'
+    """
+    return _sha256("\n".join(sorted(content_hashes)))
+
+
+def digest(*fields: str | None) -> str:
+    """SHA-256 over fields, each preceded by its length, so that no two lists of fields look alike.
+
+    >>> digest("ab", "c") == digest("a", "bc"), digest(None) == digest("")
+    (False, False)
+    """
+    running = hashlib.sha256()
+    for field in fields:
+        if field is None:
+            running.update(b"-;")
+        else:
+            encoded = field.encode()
+            running.update(b"%d:%b;" % (len(encoded), encoded))
+    return running.hexdigest()
+
+
+def record_digest(
+    entry: MemoryEntry,
+    *,
+    namespace: str,
+    branch: str,
+    kind: str,
+    success_count: int,
+    failure_count: int,
+) -> str:
+    """Covers everything written with a version but the value itself, for which its contentHash
+    stands.
+
+    ``entry`` is the version as written. Not covered, since they come later: superseded_at and the
+    opinions of outcomes. The commit is covered by its own digest, which lists this one.
+    """
+    return digest(
+        RECORD_FORM,
+        namespace,
+        branch,
+        entry.entity_path,
+        entry.key,
+        str(entry.version),
+        kind,
+        entry.content_hash,
+        entry.amfs_version,
+        entry.provenance.agent_id,
+        entry.provenance.session_id,
+        spelled(entry.written_at),
+        digest(*entry.provenance.pattern_refs),
+        "shared" if entry.shared else "private",
+        None if entry.ttl_at is None else spelled(entry.ttl_at),
+        repr(entry.confidence),
+        str(entry.outcome_count),
+        str(success_count),
+        str(failure_count),
+        None
+        if entry.artifact_refs is None
+        else canonical_json([ref.to_wire() for ref in entry.artifact_refs]),
+        canonical_json(entry.model_extra or {}),
+    )
+
+
+def outcome_digest(record: OutcomeRecord, effects: Sequence[OutcomeEffect]) -> str:
+    """Covers an outcome as reported and each of its effects."""
+    return digest(canonical_json(record.to_wire()), *(canonical_json(effect.to_wire()) for effect in effects))
+
+
+def commit_digest(
+    previous: str,
+    *,
+    sequence: int,
+    commit_id: str,
+    namespace: str,
+    branch: str,
+    kind: str,
+    message: str,
+    author: str,
+    session_id: str | None,
+    parent_ids: Sequence[str],
+    created_at: datetime,
+    tree: str | None,
+    listed: Sequence[CommitEntry],
+    describes: str | None,
+    record_digests: Sequence[str],
+    outcome_digests: Sequence[str],
+) -> str:
+    """Covers a commit, all it holds, and through ``previous`` all commits before it."""
+    return digest(
+        COMMIT_FORM,
+        previous,
+        str(sequence),
+        commit_id,
+        namespace,
+        branch,
+        kind,
+        message,
+        author,
+        session_id,
+        digest(*parent_ids),
+        spelled(created_at),
+        tree,
+        canonical_json([entry.to_wire() for entry in listed]),
+        describes,
+        digest(*record_digests),
+        digest(*outcome_digests),
+    )
+
+
+def payload_digest(changes: Sequence[Change]) -> str:
+    """What an idempotency key stands for: the request, without its time and session."""
+    return digest(*(canonical_json(_payload(change)) for change in changes))
+
+
+def _payload(change: Change) -> Mapping[str, Any]:
+    if isinstance(change, Write):
+        entry = change.entry
+        return {
+            "write": [entry.entity_path, entry.key],
+            "value": entry.value,
+            "confidence": entry.confidence,
+            "tags": list(entry.provenance.pattern_refs),
+            "shared": entry.shared,
+            "ttl": None if entry.ttl_at is None else spelled(entry.ttl_at),
+            "expected_version": change.expected_version,
+        }
+    wire = change.record.to_wire()
+    return {"outcome": {name: wire[name] for name in wire if name not in ("committedAt", "sessionId")}}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,107 @@
+"""What may be stored and asked for: every limit has a name, a unit, and an error that says it."""
+
+import math
+from collections.abc import Iterable
+from datetime import datetime
+
+from amfs_sqlite.clock import instant
+from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.models import MemoryEntry, OutcomeRecord, SearchQuery
+from amfs_sqlite.rules.values import check_text, encode
+
+MAX_ADDRESS_CHARACTERS = 4096
+MAX_NAME_CHARACTERS = 4096
+MAX_TAG_CHARACTERS = 4096
+MAX_TAGS = 1000
+MAX_NOTE_CHARACTERS = 65_536
+MAX_CHANGES = 10_000
+MAX_OUTCOME_COUNT = 2**53 - 1
+
+
+def check_address(entity_path: str, key: str) -> None:
+    """An address that may be written under."""
+    for argument, text in (("entity_path", entity_path), ("key", key)):
+        if not text:
+            raise InvalidArgumentError(argument, "is empty; name where to write")
+        check_name(text, argument, MAX_ADDRESS_CHARACTERS)
+
+
+def check_name(text: str, argument: str, limit: int = MAX_NAME_CHARACTERS) -> None:
+    """Text of bounded length without lone surrogates; may be empty."""
+    if not isinstance(text, str):
+        raise InvalidArgumentError(argument, f"is {quoted(text)}, not text")
+    if len(text) > limit:
+        raise InvalidArgumentError(argument, f"has {len(text)} characters; the limit is {limit}")
+    check_text(text, argument)
+
+
+def check_tags(tags: Iterable[str]) -> None:
+    """The tags of an entry."""
+    tags = tuple(tags)
+    if len(tags) > MAX_TAGS:
+        raise InvalidArgumentError("tags", f"are {len(tags)}; the limit is {MAX_TAGS}")
+    for tag in tags:
+        check_name(tag, "tags", MAX_TAG_CHARACTERS)
+
+
+def check_entry(entry: MemoryEntry) -> None:
+    """Everything about an entry to be written except its value and what the outcome policy takes."""
+    check_address(entry.entity_path, entry.key)
+    check_name(entry.provenance.agent_id, "agent_id")
+    check_name(entry.provenance.session_id, "session_id")
+    check_name(entry.amfs_version, "amfs_version")
+    check_tags(entry.provenance.pattern_refs)
+    check_finite(entry.confidence, "confidence")
+    if not 0 <= entry.outcome_count <= MAX_OUTCOME_COUNT:
+        raise InvalidArgumentError("outcome_count", f"is no whole number from 0 to {MAX_OUTCOME_COUNT}")
+    encode([ref.model_dump() for ref in entry.artifact_refs or ()], "artifact_refs")
+
+
+def check_outcome(record: OutcomeRecord) -> None:
+    """Everything about an outcome except its type and what the policy takes."""
+    check_name(record.outcome_ref, "outcome_ref")
+    check_name(record.agent_id, "agent_id")
+    check_name(record.note, "note", MAX_NOTE_CHARACTERS)
+    if record.session_id is not None:
+        check_name(record.session_id, "session_id")
+    for reference in record.causal_entry_keys:
+        check_name(reference, "causal_entry_keys", 2 * MAX_ADDRESS_CHARACTERS + 1)
+    check_finite(record.causal_confidence, "causal_confidence")
+
+
+def check_search(query: SearchQuery) -> None:
+    """Everything about a search except its text and its cursor."""
+    check_count(query.limit, "limit")
+    check_min_confidence(query.min_confidence)
+
+
+def check_min_confidence(min_confidence: float | None) -> None:
+    """The least confidence asked for, or None."""
+    if min_confidence is not None:
+        check_finite(min_confidence, "min_confidence")
+
+
+def check_finite(number: float, argument: str) -> None:
+    """A number that is neither NaN nor infinite."""
+    if not math.isfinite(number):
+        raise InvalidArgumentError(argument, f"is {number}; it must be a finite number")
+
+
+def check_count(number: int | None, argument: str) -> None:
+    """A whole number from 0, or None."""
+    if number is None:
+        return
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**63:
+        raise InvalidArgumentError(argument, f"is {quoted(number)}; it must be a whole number from 0")
+
+
+def check_instant(spelling: datetime | str | None, argument: str) -> datetime | None:
+    """The instant meant; None and '' are none."""
+    if spelling is None or spelling == "":
+        return None
+    try:
+        return instant(spelling)
+    except (ValueError, TypeError) as refused:
+        raise InvalidArgumentError(
+            argument, f"is {quoted(spelling)}, no instant; write it like 2026-01-31T12:00:00Z"
+        ) from refused

@@ -1,0 +1,164 @@
+"""Words: what a text is cut into, and whether a query's words occur in it. The same for every adapter."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.models import MemoryEntry
+from amfs_sqlite.rules.values import check_text
+
+TOKENIZER_VERSION = 1
+MAX_TOKEN_CHARACTERS = 128
+MAX_QUERY_CHARACTERS = 4096
+
+_UNSPACED_SCRIPTS = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1100, 0x11FF),  # Hangul Jamo
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),  # ideographic iteration mark, closing mark, zero
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3100, 0x318F),  # Bopomofo, Hangul compatibility Jamo
+    (0x31F0, 0x31FF),  # Katakana extensions
+    (0x3400, 0x4DBF),  # CJK extension A
+    (0x4E00, 0x9FFF),  # CJK
+    (0xAC00, 0xD7FF),  # Hangul
+    (0xF900, 0xFAFF),  # CJK compatibility
+    (0x20000, 0x3FFFF),  # CJK extensions
+)
+
+_SEPARATOR, _LETTERS, _UNSPACED = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Neighbouring tokens that must occur in this order; ``prefix`` lets the last one go on."""
+
+    tokens: tuple[str, ...]
+    prefix: bool
+
+
+def tokens_of(text: str) -> list[str]:
+    """The tokens of a text, in order.
+
+    Letters and digits make words, compared after compatibility normalisation and case folding. In
+    scripts without word spaces each character makes a token with its right neighbour, and the last
+    of a run one of its own.
+
+    >>> tokens_of("Don't re-index file_name")
+    ['don', 't', 're', 'index', 'file', 'name']
+    >>> tokens_of("重跑gen后")
+    ['重跑', '跑', 'gen', '后']
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    found: list[str] = []
+    for kind, group in groupby(folded, key=_kind):
+        if kind == _SEPARATOR:
+            continue
+        run = "".join(group)
+        if kind == _UNSPACED:
+            found += [run[i : i + 2] for i in range(len(run))]
+        else:
+            found.append(run[:MAX_TOKEN_CHARACTERS])
+    return found
+
+
+def entry_tokens(entry: MemoryEntry) -> list[str]:
+    """The tokens of everything in an entry that a text search looks at."""
+    found: list[str] = []
+    for part in (
+        entry.entity_path,
+        entry.key,
+        *entry.provenance.pattern_refs,
+        *_words_in(entry.value),
+    ):
+        found += tokens_of(part)
+    return found
+
+
+def terms_of(query: str) -> tuple[Term, ...]:
+    r"""The terms of a query: each word, or each "quoted phrase"; a trailing * makes a prefix.
+
+    Raises InvalidArgumentError only for more than MAX_QUERY_CHARACTERS or a lone surrogate.
+
+    >>> terms_of('deploy* "blue green" file_name -x *')
+    (Term(tokens=('deploy',), prefix=True), Term(tokens=('blue', 'green'), prefix=False), \
+Term(tokens=('file', 'name'), prefix=False), Term(tokens=('x',), prefix=False))
+    """
+    if len(query) > MAX_QUERY_CHARACTERS:
+        raise InvalidArgumentError(
+            "text", f"has {len(query)} characters; the limit is {MAX_QUERY_CHARACTERS}"
+        )
+    check_text(query, "text")
+    return tuple(term for part, prefix in _parts(query) if (term := _term(part, prefix)))
+
+
+def matches(terms: Sequence[Term], tokens: Sequence[str]) -> bool:
+    """Whether every term occurs; a query without terms finds nothing."""
+    return bool(terms) and all(_occurs(term, tokens) for term in terms)
+
+
+def _words_in(value: Any) -> Iterator[str]:
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            for name, member in reversed(node.items()):
+                pending += [member, name]
+        elif isinstance(node, list | tuple):
+            pending += reversed(node)
+        elif isinstance(node, str):
+            yield node
+        elif isinstance(node, bool):
+            yield "true" if node else "false"
+        elif node is not None:
+            yield str(node)
+
+
+def _parts(query: str) -> Iterator[tuple[str, bool]]:
+    for i, quoted in enumerate(query.split('"')):
+        if i % 2:
+            yield quoted, False
+            continue
+        for word in quoted.split():
+            yield word, word.endswith("*")
+
+
+def _term(part: str, prefix: bool) -> Term | None:
+    tokens = tokens_of(part)
+    if not tokens:
+        return None
+    if _kind(tokens[-1][0]) == _UNSPACED and len(tokens[-1]) == 1:
+        # The last character of a run stands for itself in a stored text only at a run's end: as a
+        # prefix it also finds the pairs it begins. Behind another pair it adds nothing.
+        prefix = True
+        if len(tokens) > 1 and _kind(tokens[-2][0]) == _UNSPACED:
+            tokens, prefix = tokens[:-1], False
+    return Term(tuple(tokens), prefix)
+
+
+def _occurs(term: Term, tokens: Sequence[str]) -> bool:
+    size = len(term.tokens)
+    *firsts, last = term.tokens
+    return any(
+        list(tokens[i : i + size - 1]) == firsts
+        and (tokens[i + size - 1].startswith(last) if term.prefix else tokens[i + size - 1] == last)
+        for i in range(len(tokens) - size + 1)
+    )
+
+
+@lru_cache(maxsize=8192)
+def _kind(character: str) -> int:
+    code = ord(character)
+    if any(first <= code <= last for first, last in _UNSPACED_SCRIPTS):
+        return _UNSPACED if unicodedata.category(character)[0] in "LMN" else _SEPARATOR
+    return _LETTERS if unicodedata.category(character)[0] in "LMN" else _SEPARATOR
+
+
+def joined(tokens: Iterable[str]) -> str:
+    """Tokens as one text, parted by spaces, which no token contains."""
+    return " ".join(tokens)

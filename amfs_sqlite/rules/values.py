@@ -1,0 +1,88 @@
+"""JSON values as text: what is a value, how it is written down, how it is read back."""
+
+import json
+from typing import Any
+
+from amfs_sqlite.errors import InvalidArgumentError, quoted
+
+MAX_DEPTH = 128
+MAX_INTEGER_DIGITS = 4300
+MAX_VALUE_BYTES = 16 * 1024 * 1024
+
+_INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
+
+
+def encode(value: Any, argument: str = "value") -> str:
+    """The value as compact JSON text, members in the given order. Raises InvalidArgumentError.
+
+    >>> encode({"b": 1, "a": [1.0, None, "é"]})
+    '{"b":1,"a":[1.0,null,"é"]}'
+    """
+    _check(value, argument)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    if (size := len(text.encode())) > MAX_VALUE_BYTES:
+        raise InvalidArgumentError(
+            argument,
+            f"is {size} bytes of JSON; the limit is {MAX_VALUE_BYTES}: store it outside and keep a pointer",
+        )
+    return text
+
+
+def decode(text: str) -> Any:
+    """The value from its text."""
+    return json.loads(text)
+
+
+def _check(value: Any, argument: str) -> None:
+    """Refuse what JSON cannot hold, by place. Iterative: a hostile depth must not end the interpreter."""
+    pending: list[tuple[Any, str, int]] = [(value, argument, 0)]
+    while pending:
+        node, place, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            raise InvalidArgumentError(argument, f"nests deeper than {MAX_DEPTH} levels; flatten it")
+        if isinstance(node, dict):
+            for name, member in node.items():
+                if not isinstance(name, str):
+                    raise InvalidArgumentError(
+                        place,
+                        f"has the member name {quoted(name)}, which is no string; use strings",
+                    )
+                check_text(name, f"{place} member name")
+                pending.append((member, f"{place}.{_shown(name)}", depth + 1))
+        elif isinstance(node, list | tuple):
+            pending.extend((item, f"{place}[{i}]", depth + 1) for i, item in enumerate(node))
+        else:
+            _check_scalar(node, place)
+
+
+def _check_scalar(node: Any, place: str) -> None:
+    if isinstance(node, str):
+        check_text(node, place)
+    elif node is None or isinstance(node, bool):
+        pass
+    elif isinstance(node, int):
+        if not -_INTEGER_BOUND < node < _INTEGER_BOUND:
+            raise InvalidArgumentError(
+                place, f"is an integer of more than {MAX_INTEGER_DIGITS} digits; store it as text"
+            )
+    elif isinstance(node, float):
+        if node != node or node in (float("inf"), float("-inf")):
+            raise InvalidArgumentError(place, f"is {node}, which JSON does not have; store null or text")
+    else:
+        raise InvalidArgumentError(
+            place, f"is a {type(node).__name__}, which JSON does not have; convert it first"
+        )
+
+
+def check_text(text: str, argument: str) -> None:
+    """Refuse a lone surrogate: it has no UTF-8 form, so it could be hashed but not stored."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as refused:
+        raise InvalidArgumentError(
+            argument, f"has a lone surrogate at character {refused.start}; send well-formed text"
+        ) from refused
+
+
+def _shown(name: str) -> str:
+    return name if name.isidentifier() and len(name) < 40 else quoted(name, 40)

@@ -1,0 +1,251 @@
+"""The flat surface: every operation of the protocol, one line each."""
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
+from amfs_sqlite.models import (
+    DEFAULT_NAMESPACE,
+    Change,
+    Commit,
+    CommitResult,
+    MemoryEntry,
+    MemoryStats,
+    OutcomeRecord,
+    RecordedOutcome,
+    ScopeInfo,
+    SearchPage,
+    SearchQuery,
+    VerifyReport,
+)
+from amfs_sqlite.protocol import AmfsAdapter
+from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
+from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, search, statistics
+from amfs_sqlite.sqlite.connection import Database, Durability, StoreDescription
+
+
+class SqliteAdapter(AmfsAdapter):
+    """The AMFS adapter protocol on one SQLite file; ``":memory:"`` keeps it in memory.
+
+    ``outcomes`` is the outcome policy. The default, ``AMFS_0_3``, is AMFS's contract, under which a
+    success *lowers* confidence; ``HANDOFF`` raises it. ``durability="full"`` survives a power cut
+    with everything acknowledged; ``"normal"`` is faster and may lose the last commits to a power
+    cut (never to a killed process). ``busy_timeout_s`` is how long a write waits for another
+    process. ``clock`` and ``ids`` are where time and identifiers come from.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        durability: Durability = "full",
+        outcomes: OutcomePolicy = AMFS_0_3,
+        busy_timeout_s: float = 15.0,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+    ) -> None:
+        self._database = Database(
+            path,
+            namespace=namespace,
+            policy=outcomes,
+            durability=durability,
+            busy_timeout_s=busy_timeout_s,
+            clock=clock or SystemClock(),
+            ids=ids or RandomIds(),
+        )
+
+    @property
+    def namespace(self) -> str:
+        return self._database.namespace
+
+    @property
+    def policy_name(self) -> str:
+        return self._database.policy.name
+
+    @property
+    def path(self) -> str:
+        """The resolved path of the file, or ``:memory:``."""
+        return self._database.path
+
+    async def open(self) -> None:
+        await self._database.open()
+
+    async def close(self) -> None:
+        await self._database.close()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def describe(self) -> StoreDescription:
+        """The file and the SQLite behind this adapter."""
+        return await self._database.describe()
+
+    async def read(
+        self,
+        entity_path: str,
+        key: str,
+        *,
+        min_confidence: float | None = None,
+        viewer: str | None = None,
+    ) -> MemoryEntry | None:
+        return await self._database.read(
+            entries.read, entity_path, key, min_confidence=min_confidence, viewer=viewer
+        )
+
+    async def write(
+        self,
+        entry: MemoryEntry,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> MemoryEntry:
+        return await self._database.write(
+            commits.write, entry, expected_version=expected_version, idempotency_key=idempotency_key
+        )
+
+    async def write_batch(
+        self, entries: Sequence[MemoryEntry], *, idempotency_key: str | None = None
+    ) -> Sequence[MemoryEntry]:
+        return await self._database.write(commits.write_batch, entries, idempotency_key=idempotency_key)
+
+    async def list(
+        self,
+        entity_path: str | None = None,
+        *,
+        include_superseded: bool = False,
+        descendants: bool = True,
+        include_system: bool = True,
+        viewer: str | None = None,
+    ) -> Sequence[MemoryEntry]:
+        return await self._database.read(
+            entries.list_entries,
+            entity_path,
+            include_superseded=include_superseded,
+            descendants=descendants,
+            include_system=include_system,
+            viewer=viewer,
+        )
+
+    async def history(
+        self,
+        entity_path: str,
+        key: str,
+        *,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        after_version: int = 0,
+        limit: int | None = None,
+        viewer: str | None = None,
+    ) -> Sequence[MemoryEntry]:
+        return await self._database.read(
+            entries.history,
+            entity_path,
+            key,
+            since=since,
+            until=until,
+            after_version=after_version,
+            limit=limit,
+            viewer=viewer,
+        )
+
+    async def read_at_version(
+        self, entity_path: str, key: str, version: int, *, viewer: str | None = None
+    ) -> MemoryEntry | None:
+        return await self._database.read(entries.read_at_version, entity_path, key, version, viewer=viewer)
+
+    async def commit_outcome(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
+        return await self._database.write(commits.commit_outcome, record)
+
+    async def list_outcomes(
+        self,
+        *,
+        outcome_ref: str | None = None,
+        entity_path: str | None = None,
+        key: str | None = None,
+        limit: int | None = None,
+        before: int | None = None,
+        viewer: str | None = None,
+    ) -> Sequence[RecordedOutcome]:
+        return await self._database.read(
+            outcomes.list_outcomes,
+            outcome_ref=outcome_ref,
+            entity_path=entity_path,
+            key=key,
+            limit=limit,
+            before=before,
+            viewer=viewer,
+        )
+
+    async def commit(
+        self,
+        changes: Sequence[Change],
+        *,
+        author: str,
+        message: str = "",
+        session_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> CommitResult:
+        return await self._database.write(
+            commits.commit,
+            changes,
+            author=author,
+            message=message,
+            session_id=session_id,
+            idempotency_key=idempotency_key,
+        )
+
+    async def recorded_result(self, idempotency_key: str, *, author: str) -> CommitResult | None:
+        return await self._database.read(commits.recorded_result, idempotency_key, author=author)
+
+    async def list_commits(
+        self,
+        *,
+        limit: int | None = None,
+        before: int | None = None,
+        viewer: str | None = None,
+    ) -> Sequence[Commit]:
+        return await self._database.read(commits.list_commits, limit=limit, before=before, viewer=viewer)
+
+    async def get_commit(self, commit_id: str, *, viewer: str | None = None) -> Commit | None:
+        return await self._database.read(commits.get_commit, commit_id, viewer=viewer)
+
+    async def save_commit(self, commit: Commit) -> Commit:
+        return await self._database.write(commits.save_commit, commit)
+
+    async def common_ancestor(self, commit_a: str, commit_b: str) -> str | None:
+        return await self._database.read(commits.common_ancestor, commit_a, commit_b)
+
+    async def search(self, query: SearchQuery, *, viewer: str | None = None) -> SearchPage:
+        return await self._database.read(
+            search.search, query, store_id=self._database.store_id, viewer=viewer
+        )
+
+    async def stats(self, *, include_system: bool = True, viewer: str | None = None) -> MemoryStats:
+        return await self._database.read(statistics.stats, include_system=include_system, viewer=viewer)
+
+    async def scopes(
+        self,
+        entity_path: str | None = None,
+        *,
+        include_system: bool = True,
+        viewer: str | None = None,
+    ) -> Sequence[ScopeInfo]:
+        return await self._database.read(
+            statistics.scopes, entity_path, include_system=include_system, viewer=viewer
+        )
+
+    async def verify(self) -> VerifyReport:
+        return await self._database.read(integrity.verify)

@@ -1,0 +1,332 @@
+"""Commits: the one way anything is changed, and the log of it."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.models import (
+    Change,
+    Commit,
+    CommitEntry,
+    CommitKind,
+    CommitResult,
+    MemoryEntry,
+    Outcome,
+    OutcomeRecord,
+    Write,
+)
+from amfs_sqlite.rules import ancestry
+from amfs_sqlite.rules.hashing import commit_digest, tree_hash
+from amfs_sqlite.rules.limits import MAX_CHANGES, MAX_NOTE_CHARACTERS, check_count, check_name
+from amfs_sqlite.rules.values import encode
+from amfs_sqlite.rules.visibility import commit_for
+from amfs_sqlite.sqlite import entries, idempotency, outcomes
+from amfs_sqlite.sqlite.drafts import CommitDraft
+from amfs_sqlite.sqlite.rows import commit_of, microseconds
+from amfs_sqlite.sqlite.transaction import Transaction
+
+HEAD = "SELECT sequence, digest FROM head"
+MOVE_HEAD = "UPDATE head SET sequence = ?, digest = ?"
+PARENT = """
+SELECT id FROM commits WHERE namespace = ? AND branch = ? AND kind <> 'description'
+ORDER BY sequence DESC LIMIT 1"""
+INSERT_COMMIT = """
+INSERT INTO commits (sequence, namespace, branch, id, kind, message, author, session_id, parent_ids,
+                     tree_hash, listed, describes, created_at, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+# A commit as the log shows it: described by its latest description, where there is one.
+COMMIT = """
+SELECT m.sequence, m.namespace, m.branch, m.id, m.kind, coalesce(d.message, m.message),
+       coalesce(d.author, m.author), iif(d.sequence IS NULL, m.session_id, d.session_id),
+       m.parent_ids, m.tree_hash, m.listed, m.created_at, m.digest
+FROM commits AS m LEFT JOIN commits AS d ON d.sequence = (
+    SELECT max(x.sequence) FROM commits AS x WHERE x.namespace = m.namespace AND x.describes = m.id)
+"""
+COMMITS = f"""{COMMIT} WHERE m.namespace = :namespace AND m.branch = :branch
+AND m.kind <> 'description' AND (:before IS NULL OR m.sequence < :before) ORDER BY m.sequence DESC"""
+COMMIT_BY_ID = f"{COMMIT} WHERE m.namespace = ? AND m.id = ? AND m.kind <> 'description'"
+COMMIT_AT = f"{COMMIT} WHERE m.sequence = ?"
+VERSIONS_OF_COMMIT = """
+SELECT c.entity_path, c.key, v.version, v.content_hash
+FROM versions AS v JOIN current AS c ON c.id = v.key_id WHERE v.sequence = ? ORDER BY v.id"""
+PLACE = """
+SELECT sequence, parent_ids FROM commits
+WHERE namespace = ? AND id = ? AND kind <> 'description'"""
+IS_KNOWN = "SELECT count(*) FROM commits WHERE namespace = ? AND id = ?"
+
+COMMIT_ID_DIGITS = 16
+
+
+def write(
+    tx: Transaction,
+    entry: MemoryEntry,
+    *,
+    expected_version: int | None = None,
+    idempotency_key: str | None = None,
+) -> MemoryEntry:
+    result = commit(
+        tx,
+        [Write(entry, expected_version)],
+        author=entry.agent_id,
+        session_id=entry.provenance.session_id or None,
+        idempotency_key=idempotency_key,
+    )
+    return result.entries[0]
+
+
+def write_batch(
+    tx: Transaction, batch: Sequence[MemoryEntry], *, idempotency_key: str | None = None
+) -> Sequence[MemoryEntry]:
+    if not batch:
+        return []
+    result = commit(
+        tx,
+        [Write(entry) for entry in batch],
+        author=batch[0].agent_id,
+        session_id=batch[0].provenance.session_id or None,
+        idempotency_key=idempotency_key,
+        commit_id=_common_id(tx, batch),
+    )
+    return list(result.entries)
+
+
+def commit_outcome(tx: Transaction, record: OutcomeRecord) -> Sequence[MemoryEntry]:
+    result = commit(tx, [Outcome(record)], author=record.agent_id, session_id=record.session_id)
+    return list(result.entries)
+
+
+def commit(
+    tx: Transaction,
+    changes: Sequence[Change],
+    *,
+    author: str,
+    message: str = "",
+    session_id: str | None = None,
+    idempotency_key: str | None = None,
+    commit_id: str | None = None,
+) -> CommitResult:
+    """Apply the changes in order and append the commit that holds them."""
+    if not changes:
+        raise InvalidArgumentError("changes", "are empty; a commit needs at least one")
+    if len(changes) > MAX_CHANGES:
+        raise InvalidArgumentError("changes", f"are {len(changes)}; the limit is {MAX_CHANGES}")
+    _check_names(author, message, session_id)
+    payload = None
+    if idempotency_key:
+        payload = idempotency.checked_payload(tx, changes, idempotency_key)
+        stored = idempotency.find(tx, author, idempotency_key, payload)
+        if stored is not None:
+            return _repeated(tx, stored)
+    draft = begin(tx)
+    written: list[MemoryEntry] = []
+    for change in changes:
+        if isinstance(change, Write):
+            written.append(entries.write(tx, draft, change))
+        else:
+            written += outcomes.record(tx, draft, change.record)
+    kind: CommitKind = "write" if any(isinstance(c, Write) for c in changes) else "outcome"
+    done = append(
+        tx,
+        draft,
+        commit_id=commit_id or tx.ids.hex(COMMIT_ID_DIGITS),
+        kind=kind,
+        message=message,
+        author=author,
+        session_id=session_id,
+    )
+    own = {(entry.entity_path, entry.key, entry.version) for entry in draft.entries}
+    result = CommitResult(
+        commit=done,
+        entries=tuple(
+            entry.model_copy(update={"commit_id": done.id})
+            if (entry.entity_path, entry.key, entry.version) in own
+            else entry
+            for entry in written
+        ),
+        effects=tuple(draft.effects),
+    )
+    if idempotency_key and payload is not None:
+        idempotency.store(tx, author, idempotency_key, payload, result)
+    return result
+
+
+def begin(tx: Transaction) -> CommitDraft:
+    """A draft behind the head of the log."""
+    sequence, digest = tx.row(HEAD)
+    return CommitDraft(sequence=sequence + 1, previous_digest=digest)
+
+
+def append(
+    tx: Transaction,
+    draft: CommitDraft,
+    *,
+    commit_id: str,
+    kind: CommitKind,
+    message: str,
+    author: str,
+    session_id: str | None,
+    saved: Commit | None = None,
+    describes: str | None = None,
+) -> Commit:
+    """Append the drafted commit to the log and move the head. ``saved`` is a commit given as a whole."""
+    branch = tx.branch if saved is None else saved.branch
+    parents = _parents(tx, branch, commit_id, saved)
+    tree = tree_hash(str(e.content_hash) for e in draft.entries) if draft.entries else None
+    tree = tree if saved is None else saved.tree_hash
+    listed = () if saved is None else saved.entries
+    created_at = tx.now if saved is None else saved.created_at
+    digest = commit_digest(
+        draft.previous_digest,
+        sequence=draft.sequence,
+        commit_id=commit_id,
+        namespace=tx.namespace,
+        branch=branch,
+        kind=kind,
+        message=message,
+        author=author,
+        session_id=session_id,
+        parent_ids=parents,
+        created_at=created_at,
+        tree=tree,
+        listed=listed,
+        describes=describes,
+        record_digests=draft.record_digests,
+        outcome_digests=draft.outcome_digests,
+    )
+    row = (
+        draft.sequence,
+        tx.namespace,
+        branch,
+        commit_id,
+        kind,
+        message,
+        author,
+        session_id,
+        encode(list(parents)),
+        tree,
+        encode([entry.to_wire() for entry in listed]),
+        describes,
+        microseconds(created_at),
+        digest,
+    )
+    tx.run(INSERT_COMMIT, row)
+    tx.run(MOVE_HEAD, (draft.sequence, digest))
+    without_describes = (*row[:11], row[12], digest)
+    return commit_of(without_describes, draft.entries, draft.effects)
+
+
+def recorded_result(tx: Transaction, idempotency_key: str, *, author: str) -> CommitResult | None:
+    stored = idempotency.find(tx, author, idempotency_key, None)
+    return None if stored is None else _repeated(tx, stored)
+
+
+def list_commits(
+    tx: Transaction,
+    *,
+    limit: int | None = None,
+    before: int | None = None,
+    viewer: str | None = None,
+) -> Sequence[Commit]:
+    check_count(limit, "limit")
+    check_count(before, "before")
+    parameters = {"namespace": tx.namespace, "branch": tx.branch, "before": before}
+    found: list[Commit] = []
+    for row in tx.each(COMMITS, parameters):
+        if limit is not None and len(found) >= limit:
+            break
+        shown = commit_for(_whole(tx, row), viewer, outcomes.hidden_versions(tx, viewer))
+        found += [] if shown is None else [shown]
+    return found
+
+
+def get_commit(tx: Transaction, commit_id: str, *, viewer: str | None = None) -> Commit | None:
+    row = tx.one(COMMIT_BY_ID, (tx.namespace, commit_id))
+    if row is None:
+        return None
+    return commit_for(_whole(tx, row), viewer, outcomes.hidden_versions(tx, viewer))
+
+
+def save_commit(tx: Transaction, given: Commit) -> Commit:
+    if not given.id:
+        raise InvalidArgumentError("id", "is empty; a commit needs one")
+    check_name(given.id, "id")
+    check_name(given.branch, "branch")
+    for parent in given.parent_ids:
+        check_name(parent, "parent_ids")
+    _check_names(given.author_agent_id, given.message, given.session_id)
+    known = get_commit(tx, given.id)
+    said = (given.message, given.author_agent_id, given.session_id)
+    if known is None:
+        return append(
+            tx,
+            begin(tx),
+            commit_id=given.id,
+            kind="write",
+            message=given.message,
+            author=given.author_agent_id,
+            session_id=given.session_id,
+            saved=given,
+        )
+    if said != (known.message, known.author_agent_id, known.session_id):
+        append(
+            tx,
+            begin(tx),
+            commit_id=tx.ids.hex(COMMIT_ID_DIGITS),
+            kind="description",
+            message=given.message,
+            author=given.author_agent_id,
+            session_id=given.session_id,
+            describes=given.id,
+        )
+    return _whole(tx, tx.row(COMMIT_BY_ID, (tx.namespace, given.id)))
+
+
+def common_ancestor(tx: Transaction, commit_a: str, commit_b: str) -> str | None:
+    def place_of(commit_id: str) -> ancestry.Place | None:
+        row = tx.one(PLACE, (tx.namespace, commit_id))
+        return None if row is None else (row[0], json.loads(row[1]))
+
+    return ancestry.common_ancestor(commit_a, commit_b, place_of)
+
+
+def _check_names(author: str, message: str, session_id: str | None) -> None:
+    check_name(author, "author")
+    check_name(message, "message", MAX_NOTE_CHARACTERS)
+    if session_id is not None:
+        check_name(session_id, "session_id")
+
+
+def _common_id(tx: Transaction, batch: Sequence[MemoryEntry]) -> str | None:
+    (named, *others) = {entry.commit_id for entry in batch}
+    if others or not named or tx.value(IS_KNOWN, (tx.namespace, named)):
+        return None
+    check_name(named, "commit_id")
+    return named
+
+
+def _parents(tx: Transaction, branch: str, commit_id: str, saved: Commit | None) -> Sequence[str]:
+    named = () if saved is None else saved.parent_ids
+    others = tuple(parent for parent in named if parent != commit_id)
+    if others:
+        return others
+    newest = tx.one(PARENT, (tx.namespace, branch))
+    return () if newest is None else (str(newest[0]),)
+
+
+def _whole(tx: Transaction, row: tuple[Any, ...]) -> Commit:
+    sequence = row[0]
+    written = [
+        CommitEntry(entity_path=path, key=key, version=version, content_hash=content)
+        for path, key, version, content in tx.each(VERSIONS_OF_COMMIT, (sequence,))
+    ]
+    return commit_of(row, written, outcomes.effects_of_commit(tx, sequence))
+
+
+def _repeated(tx: Transaction, stored: idempotency.Stored) -> CommitResult:
+    """The first result, as it was: versions do not change, and the opinions were stored with it."""
+    return CommitResult(
+        commit=_whole(tx, tx.row(COMMIT_AT, (stored.sequence,))),
+        entries=idempotency.entries_of(tx, stored),
+        effects=tuple(outcomes.effects_of_commit(tx, stored.sequence)),
+    )

@@ -1,0 +1,419 @@
+"""The database as the rest sees it: read this, write this. Threads, transactions, pragmas and errors."""
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
+
+import aiosqlite
+
+from amfs_sqlite.clock import Clock, IdSource, patience
+from amfs_sqlite.errors import (
+    AdapterClosedError,
+    AmfsError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
+from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.sqlite import exits, files, index, migrate
+from amfs_sqlite.sqlite.guard import (
+    LOCK_SUFFIX,
+    FileGuard,
+    Guard,
+    OpenGuard,
+    has_wal_reset_fault,
+    known_faults,
+)
+from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop
+from amfs_sqlite.sqlite.transaction import Transaction
+
+MEMORY = ":memory:"
+WAL_PAGES_BEFORE_CHECKPOINT = 2000
+WAL_BYTES_KEPT = 16 * 1024 * 1024
+UNINDEXED_LIMIT = 200
+CLOSE_TIMEOUT_S = 1.0
+
+Durability = Literal["full", "normal"]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class StoreDescription(NamedTuple):
+    """The file behind an adapter. Sizes are bytes; ``known_faults`` are sentences about the SQLite in use."""
+
+    path: str
+    sqlite_version: str
+    known_faults: tuple[str, ...]
+    journal_mode: str
+    schema_version: int
+    file_bytes: int
+    wal_bytes: int
+
+
+class Database:
+    """One writer and one reader on one file; in memory, one connection for both."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        namespace: str,
+        policy: OutcomePolicy,
+        durability: Durability,
+        busy_timeout_s: float,
+        clock: Clock,
+        ids: IdSource,
+    ) -> None:
+        self.in_memory = os.fspath(path) == MEMORY
+        self.path = MEMORY if self.in_memory else files.resolve(path)
+        self.namespace = namespace
+        self.policy = policy
+        self.store_id = ""
+        self._durability = durability
+        self._busy_timeout_s = busy_timeout_s
+        self._clock = clock
+        self._ids = ids
+        self._guard: Guard = OpenGuard()
+        self._writer: Lane | None = None
+        self._reader: Lane | None = None
+        self._changing = asyncio.Lock()
+        self._closing = False
+        self._content_is_gone = False
+        self._unindexed = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self._writer is not None and not self._closing
+
+    async def open(self) -> None:
+        """Open the file, creating or migrating it first. Cancelled, it ends as it began: closed."""
+        opening = asyncio.ensure_future(self._open())
+        try:
+            await _to_the_end(opening)
+        except asyncio.CancelledError:
+            if not opening.cancelled() and opening.exception() is None and opening.result():
+                await _to_the_end(self._close())
+            raise
+
+    async def close(self) -> None:
+        """Answer what was asked, index what is pending, close both connections."""
+        await _to_the_end(self._close())
+
+    async def read(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a storage function in a snapshot of its own; it must not write."""
+        answer: T = await self._lane(self._reader).submit(
+            lambda connection: body(self._transaction(connection), *args, **kwargs)
+        )
+        return answer
+
+    async def write(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a storage function in a transaction that is committed before the answer."""
+
+        def counted(connection: sqlite3.Connection) -> T:
+            tx = self._transaction(connection)
+            result = body(tx, *args, **kwargs)
+            self._unindexed += tx.versions_written
+            return result
+
+        answer: T = await self._lane(self._writer).submit(counted)
+        self._index_when_many()
+        return answer
+
+    def _lane(self, lane: Lane | None) -> Lane:
+        if lane is None or self._closing:
+            raise AdapterClosedError("is closed" if self._closing else "is not open")
+        return lane
+
+    def _transaction(self, connection: sqlite3.Connection) -> Transaction:
+        return Transaction(connection, self.namespace, self.policy, self._ids, self._clock.now())
+
+    # ------------------------------------------------------------------ opening and closing
+
+    async def _open(self) -> bool:
+        """Whether it was closed before."""
+        async with self._changing:
+            if self._writer is not None:
+                return False
+            if self._content_is_gone:
+                raise AdapterClosedError("was in memory, and what it held went when it was closed")
+            with _translated(self.path):
+                if not self.in_memory:
+                    files.prepare(self.path, migrate.NEWEST)
+                    self._guard = self._new_guard()
+            try:
+                self._writer = await self._connect(self._run_writes)
+                await hop(self._writer.connection, self._set_up)
+                self._reader = self._writer if self.in_memory else await self._connect(self._run_reads)
+                await hop(self._reader.connection, self._prepare_reader)
+            except BaseException:
+                await self._release()
+                raise
+            return True
+
+    async def _close(self) -> None:
+        async with self._changing:
+            if self._writer is None:
+                return
+            self._closing = True
+            try:
+                for lane in self._lanes():
+                    await lane.finish()
+                await hop(self._writer.connection, self._tidy_up)
+            finally:
+                await self._release()
+                self._closing = False
+                self._content_is_gone = self.in_memory
+
+    async def _connect(self, run_group: Any) -> Lane:
+        target = MEMORY if self.in_memory else files.file_uri(self.path)
+        with _translated(self.path):
+            connection = await aiosqlite.connect(
+                target,
+                uri=not self.in_memory,
+                factory=FunctionConnection,
+                isolation_level=None,
+                timeout=0,
+                cached_statements=256,
+            )
+        exits.watch(connection, self.path)
+        return Lane(connection, run_group)
+
+    def _lanes(self) -> list[Lane]:
+        return list(dict.fromkeys(lane for lane in (self._reader, self._writer) if lane is not None))
+
+    async def _release(self) -> None:
+        """The reader first: whoever closes a file last checkpoints it, and that must be the writer."""
+        lanes = self._lanes()
+        self._reader = self._writer = None
+        try:
+            for lane in lanes:
+                exits.forget(lane.connection)
+                await lane.connection.close()
+        finally:
+            self._guard.close()
+            self._guard = OpenGuard()
+
+    def _new_guard(self) -> Guard:
+        if not has_wal_reset_fault(sqlite3.sqlite_version_info):
+            return OpenGuard()
+        return FileGuard(self.path + LOCK_SUFFIX)
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        """The writer's settings and the schema. Where both are in place already nothing is locked."""
+        with _translated(self.path):
+            connection.execute(f"PRAGMA synchronous = {self._durability.upper()}")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES_BEFORE_CHECKPOINT}")
+            connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
+            if self._patiently(lambda: migrate.is_needed(connection, self.path)):
+                with self._exclusively(connection):
+                    migrate.run(connection, self.path, self._clock.now(), self._ids)
+            if not self.in_memory:
+                self._patiently(lambda: _use_write_ahead_log(connection))
+            tx = self._transaction(connection)
+            self.store_id = self._patiently(lambda: migrate.store_id(tx))
+            self._unindexed = self._patiently(lambda: index.pending_count(tx, UNINDEXED_LIMIT))
+
+    def _prepare_reader(self, connection: sqlite3.Connection) -> None:
+        with _translated(self.path):
+            connection.execute("PRAGMA trusted_schema = OFF")
+            if not self.in_memory:
+                connection.execute("PRAGMA query_only = ON")
+                connection.execute("PRAGMA wal_autocheckpoint = 0")
+
+    def _tidy_up(self, connection: sqlite3.Connection) -> None:
+        """Index and checkpoint on the way out, unless somebody else is at work: then they will."""
+        try:
+            with _translated(self.path):
+                if self._unindexed and not self.in_memory:
+                    with self._exclusively(connection, CLOSE_TIMEOUT_S):
+                        index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
+                self._checkpoint(connection)
+        except StoreBusyError:
+            return
+        except (StoreFullError, StoreReadOnlyError):
+            return  # Both are derived or repeated work: what was acknowledged is in the file.
+
+    def _checkpoint(self, connection: sqlite3.Connection) -> None:
+        for _ in patience(CLOSE_TIMEOUT_S):
+            if self._guard.try_acquire():
+                try:
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                finally:
+                    self._guard.release()
+                return
+
+    # ------------------------------------------------------------------ running jobs, on the threads
+
+    def _run_writes(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
+        """All in one transaction; if one fails, each in its own, so that only the failing one fails."""
+        try:
+            with _translated(self.path), self._exclusively(connection):
+                return [Answer(body(connection)) for body in bodies]
+        except StoreBusyError as busy:
+            return [Answer(error=busy)] * len(bodies)
+        except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
+            if len(bodies) == 1:
+                return [Answer(error=error)]
+        return [answer for body in bodies for answer in self._run_writes(connection, [body])]
+
+    def _run_reads(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
+        return [self._run_read(connection, body) for body in bodies]
+
+    def _run_read(self, connection: sqlite3.Connection, body: Body) -> Answer:
+        """In a snapshot that ends with the answer. Waits only while another process recovers the file."""
+
+        def once() -> Any:
+            with _snapshot(connection):
+                return body(connection)
+
+        try:
+            with _translated(self.path):
+                return Answer(self._patiently(once))
+        except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
+            return Answer(error=error)
+
+    def _patiently(self, attempt: Callable[[], T]) -> T:
+        """SQLite answers busy at once: to readers while another process recovers or sets up the file."""
+        for _ in patience(self._busy_timeout_s):
+            try:
+                return attempt()
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error):
+                    raise
+        raise StoreBusyError(self.path, f"was locked by another process for {self._busy_timeout_s:g} s")
+
+    @contextmanager
+    def _exclusively(self, connection: sqlite3.Connection, timeout_s: float | None = None) -> Iterator[None]:
+        """One transaction that may write: committed at the end, rolled back on any error."""
+        self._begin(connection, self._busy_timeout_s if timeout_s is None else timeout_s)
+        try:
+            yield
+            if not connection.in_transaction:
+                raise StoreFullError(self.path, "SQLite gave the transaction up")
+            connection.execute("COMMIT")
+        finally:
+            try:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            finally:
+                self._guard.release()
+
+    def _begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
+        for _ in patience(timeout_s):
+            if not self._guard.try_acquire():
+                continue
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                self._guard.release()
+                if not _is_busy(error):
+                    raise
+            else:
+                return
+        raise StoreBusyError(
+            self.path,
+            f"another process held the write lock for {timeout_s:g} s; nothing was stored",
+        )
+
+    # ------------------------------------------------------------------ beside the jobs
+
+    def _index_when_many(self) -> None:
+        """Queue the indexing behind the writes that made it due; searches see them meanwhile without it."""
+        if self._unindexed >= UNINDEXED_LIMIT and self.is_open and self._writer is not None:
+            self._unindexed = 0
+            self._writer.submit(self._index).add_done_callback(_log_failure)
+
+    def _index(self, connection: sqlite3.Connection) -> None:
+        self._unindexed = index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
+
+    async def describe(self) -> StoreDescription:
+        """The file and the SQLite behind this adapter."""
+        journal_mode, schema = await self.read(_journal_mode_and_schema)
+        return StoreDescription(
+            path=self.path,
+            sqlite_version=sqlite3.sqlite_version,
+            known_faults=known_faults(),
+            journal_mode=journal_mode,
+            schema_version=schema,
+            file_bytes=0 if self.in_memory else files.size(self.path),
+            wal_bytes=0 if self.in_memory else files.size(self.path + "-wal"),
+        )
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _journal_mode_and_schema(tx: Transaction) -> tuple[str, int]:
+    return tx.value("PRAGMA journal_mode"), tx.value("PRAGMA user_version")
+
+
+@contextmanager
+def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+async def _to_the_end(work: Awaitable[object]) -> None:
+    """Await work that must not be cut in half; a cancellation is passed on when it is done."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    task.result()
+
+
+def _log_failure(job: "asyncio.Future[Any]") -> None:
+    if not job.cancelled() and (error := job.exception()) is not None:
+        files.log.warning("the text index could not be brought up to date: %s", error)
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+_KINDS: dict[int, type[StoreError]] = {
+    sqlite3.SQLITE_BUSY: StoreBusyError,
+    sqlite3.SQLITE_LOCKED: StoreBusyError,
+    sqlite3.SQLITE_FULL: StoreFullError,
+    sqlite3.SQLITE_READONLY: StoreReadOnlyError,
+    sqlite3.SQLITE_CORRUPT: StoreCorruptError,
+    sqlite3.SQLITE_NOTADB: StoreCorruptError,
+    sqlite3.SQLITE_CANTOPEN: StoreUnavailableError,
+    sqlite3.SQLITE_IOERR: StoreUnavailableError,
+    sqlite3.SQLITE_PERM: StoreUnavailableError,
+}
+
+
+@contextmanager
+def _translated(path: str) -> Iterator[None]:
+    """SQLite's errors as ours, the cause kept."""
+    try:
+        yield
+    except AmfsError:
+        raise
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        kind = StoreError if code is None else _KINDS.get(code & 0xFF, StoreError)
+        raise kind(path, f"SQLite says: {error}") from error

@@ -1,0 +1,307 @@
+"""Entries: reading versions, and appending the next one."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from amfs_sqlite.models import CommitEntry, MemoryEntry, Write
+from amfs_sqlite.rules.hashing import content_hash, integrity_chain, record_digest
+from amfs_sqlite.rules.limits import check_count, check_entry, check_instant
+from amfs_sqlite.rules.values import decode, encode
+from amfs_sqlite.rules.versions import check_expected, next_version
+from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_visible
+from amfs_sqlite.sqlite.drafts import CommitDraft
+from amfs_sqlite.sqlite.rows import entry_of, microseconds, version_columns
+from amfs_sqlite.sqlite.transaction import Transaction
+
+# The commit is appended after its versions: until then it has no id to join.
+ENTRY = """
+SELECT c.entity_path, c.key, c.version, c.value, c.amfs_version, c.agent_id, c.session_id,
+       c.written_at, c.tags, c.shared, c.ttl_at, c.artifact_refs, c.extra, c.content_hash,
+       c.integrity_chain, m.id, c.confidence, c.outcome_count, c.success_count, c.failure_count, NULL
+FROM current AS c LEFT JOIN commits AS m ON m.sequence = c.sequence
+"""
+HERE = "c.namespace = :namespace AND c.branch = :branch"
+AT = f"{HERE} AND c.entity_path = :entity_path AND c.key = :key"
+VISIBLE = "(:viewer IS NULL OR c.shared = 1 OR c.agent_id = :viewer)"
+BELOW = (
+    "(c.entity_path = :entity_path"
+    " OR (c.entity_path >= :entity_path || '/' AND c.entity_path < :entity_path || '0'))"
+)
+NOT_SYSTEM = (
+    f"NOT (c.entity_path = '{SYSTEM_PATH}'"
+    f" OR (c.entity_path >= '{SYSTEM_PATH}/' AND c.entity_path < '{SYSTEM_PATH}0'))"
+)
+
+# A version as it last stood: as written, then what the outcomes that moved it in place left.
+IN_PLACE = (
+    "FROM outcome_effects AS e"
+    " WHERE e.key_id = v.key_id AND e.version = v.version AND e.resulting_version = v.version"
+)
+ENTRY_VERSION = f"""
+SELECT c.entity_path, c.key, v.version, v.value, v.amfs_version, v.agent_id, v.session_id,
+       v.written_at, v.tags, v.shared, v.ttl_at, v.artifact_refs, v.extra, v.content_hash,
+       v.integrity_chain, m.id,
+       coalesce((SELECT e.confidence_after {IN_PLACE} ORDER BY e.id DESC LIMIT 1), v.confidence),
+       v.outcome_count + (SELECT count(*) {IN_PLACE}),
+       v.success_count + (SELECT coalesce(sum(e.success), 0) {IN_PLACE}),
+       v.failure_count + (SELECT coalesce(sum(1 - e.success), 0) {IN_PLACE}),
+       (SELECT n.written_at FROM versions AS n WHERE n.key_id = v.key_id AND n.version = v.version + 1)
+FROM versions AS v JOIN current AS c ON c.id = v.key_id
+LEFT JOIN commits AS m ON m.sequence = v.sequence
+"""
+VERSION_VISIBLE = "(:viewer IS NULL OR v.shared = 1 OR v.agent_id = :viewer)"
+
+CURRENT_ENTRY = f"{ENTRY} WHERE {AT}"
+HISTORY = f"""{ENTRY_VERSION} WHERE {AT} AND {VERSION_VISIBLE} AND v.version > :after_version
+AND (:since IS NULL OR v.written_at >= :since) AND (:until IS NULL OR v.written_at <= :until)
+ORDER BY v.version LIMIT :limit"""
+VERSION_AT = f"{ENTRY_VERSION} WHERE {AT} AND v.version = :version AND {VERSION_VISIBLE}"
+
+STANDING = f"""
+SELECT c.id, c.version_id, c.version, c.integrity_chain, c.agent_id, c.shared, c.tags
+FROM current AS c WHERE {AT}"""
+INSERT_CURRENT = """
+INSERT INTO current (value, amfs_version, agent_id, session_id, written_at, tags, shared, ttl_at,
+                     artifact_refs, extra, content_hash, integrity_chain, version_id, version, kind,
+                     sequence, confidence, outcome_count, success_count, failure_count,
+                     namespace, branch, entity_path, key)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+UPDATE_CURRENT = """
+UPDATE current SET value = ?, amfs_version = ?, agent_id = ?, session_id = ?, written_at = ?, tags = ?,
+       shared = ?, ttl_at = ?, artifact_refs = ?, extra = ?, content_hash = ?, integrity_chain = ?,
+       version_id = ?, version = ?, kind = ?, sequence = ?, confidence = ?, outcome_count = ?,
+       success_count = ?, failure_count = ?
+WHERE id = ?"""
+INSERT_VERSION = """
+INSERT INTO versions (value, amfs_version, agent_id, session_id, written_at, tags, shared, ttl_at,
+                      artifact_refs, extra, content_hash, integrity_chain, id, version, kind,
+                      sequence, confidence, outcome_count, success_count, failure_count, key_id,
+                      record_digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+NEXT_VERSION_ID = "SELECT coalesce(max(id), 0) + 1 FROM versions"
+NEXT_KEY_ID = "SELECT coalesce(max(id), 0) + 1 FROM current"
+UNTAG = "DELETE FROM entry_tags WHERE tag = ? AND key_id = ?"
+TAG = "INSERT OR IGNORE INTO entry_tags (tag, key_id) VALUES (?, ?)"
+
+
+class Standing(NamedTuple):
+    """What the next version of a key is built on."""
+
+    key_id: int
+    version_id: int
+    version: int
+    integrity_chain: str
+    agent_id: str
+    shared: int
+    tags: str
+
+
+def place(tx: Transaction, entity_path: str, key: str) -> dict[str, Any]:
+    """The parameters of ``AT``."""
+    return {
+        "namespace": tx.namespace,
+        "branch": tx.branch,
+        "entity_path": entity_path,
+        "key": key,
+    }
+
+
+def read(
+    tx: Transaction,
+    entity_path: str,
+    key: str,
+    *,
+    min_confidence: float | None = None,
+    viewer: str | None = None,
+) -> MemoryEntry | None:
+    entry = current(tx, entity_path, key, viewer)
+    if entry is None or (entry.ttl_at is not None and entry.ttl_at <= tx.now):
+        return None
+    if min_confidence and entry.confidence < min_confidence:
+        return None
+    return entry
+
+
+def current(tx: Transaction, entity_path: str, key: str, viewer: str | None) -> MemoryEntry | None:
+    """The current version, expired or not."""
+    row = tx.one(CURRENT_ENTRY, place(tx, entity_path, key))
+    if row is None:
+        return None
+    entry = entry_of(row)
+    return entry if is_visible(entry.shared, entry.agent_id, viewer) else None
+
+
+def list_entries(
+    tx: Transaction,
+    entity_path: str | None = None,
+    *,
+    include_superseded: bool = False,
+    descendants: bool = True,
+    include_system: bool = True,
+    viewer: str | None = None,
+) -> Sequence[MemoryEntry]:
+    conditions = [HERE, VERSION_VISIBLE if include_superseded else VISIBLE]
+    if entity_path:
+        conditions.append(BELOW if descendants else "c.entity_path = :entity_path")
+    if not include_system:
+        conditions.append(NOT_SYSTEM)
+    select, order = (ENTRY_VERSION, "c.id, v.version") if include_superseded else (ENTRY, "c.id")
+    sql = f"{select} WHERE {' AND '.join(conditions)} ORDER BY {order}"
+    parameters = {
+        "namespace": tx.namespace,
+        "branch": tx.branch,
+        "entity_path": entity_path,
+        "viewer": viewer,
+    }
+    return [entry_of(row) for row in tx.each(sql, parameters)]
+
+
+def history(
+    tx: Transaction,
+    entity_path: str,
+    key: str,
+    *,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    after_version: int = 0,
+    limit: int | None = None,
+    viewer: str | None = None,
+) -> Sequence[MemoryEntry]:
+    check_count(limit, "limit")
+    check_count(after_version, "after_version")
+    first, last = check_instant(since, "since"), check_instant(until, "until")
+    parameters = place(tx, entity_path, key) | {
+        "viewer": viewer,
+        "after_version": after_version,
+        "since": None if first is None else microseconds(first),
+        "until": None if last is None else microseconds(last),
+        "limit": -1 if limit is None else limit,
+    }
+    return [entry_of(row) for row in tx.each(HISTORY, parameters)]
+
+
+def read_at_version(
+    tx: Transaction, entity_path: str, key: str, version: int, *, viewer: str | None = None
+) -> MemoryEntry | None:
+    row = tx.one(VERSION_AT, place(tx, entity_path, key) | {"version": version, "viewer": viewer})
+    return None if row is None else entry_of(row)
+
+
+def stored_version(tx: Transaction, entity_path: str, key: str, version: int) -> MemoryEntry:
+    """A version that is known to be stored."""
+    at = place(tx, entity_path, key) | {"version": version, "viewer": None}
+    return entry_of(tx.row(VERSION_AT, at))
+
+
+def standing(tx: Transaction, entity_path: str, key: str) -> Standing | None:
+    """What is there to build on, whoever may see it."""
+    row = tx.one(STANDING, place(tx, entity_path, key))
+    return None if row is None else Standing(*row)
+
+
+def write(tx: Transaction, draft: CommitDraft, change: Write) -> MemoryEntry:
+    """Append the entry as the next version of its key."""
+    entry = change.entry
+    check_entry(entry)
+    tx.policy.check_confidence(entry.confidence)
+    check_count(change.expected_version, "expected_version")
+    before = standing(tx, entry.entity_path, entry.key)
+    if before is None:
+        check_expected(change.expected_version, None, None, (entry.entity_path, entry.key))
+    else:
+        known = is_visible(bool(before.shared), before.agent_id, entry.agent_id)
+        check_expected(
+            change.expected_version,
+            before.version,
+            before.agent_id if known else None,
+            (entry.entity_path, entry.key),
+        )
+    return append(tx, draft, stamped(entry, tx.now), before, kind="write")
+
+
+def append(
+    tx: Transaction,
+    draft: CommitDraft,
+    entry: MemoryEntry,
+    before: Standing | None,
+    *,
+    kind: str,
+) -> MemoryEntry:
+    """Store the next version behind what stands there: hashes, both rows, tags, and its line in the
+    commit.
+
+    ``success_count`` and ``failure_count`` are taken from the entry.
+    """
+    value = encode(entry.value)
+    content = content_hash(decode(value))
+    version_id: int = tx.value(NEXT_VERSION_ID)
+    key_id: int = tx.value(NEXT_KEY_ID) if before is None else before.key_id
+    entry = entry.model_copy(
+        update={
+            "version": next_version(before and before.version),
+            "value": decode(value),
+            "content_hash": content,
+            "integrity_chain": integrity_chain(content, before and before.integrity_chain),
+        }
+    )
+    columns = (
+        *version_columns(entry, value),
+        version_id,
+        entry.version,
+        kind,
+        draft.sequence,
+        entry.confidence,
+        entry.outcome_count,
+        entry.success_count,
+        entry.failure_count,
+    )
+    record = record_digest(
+        entry,
+        namespace=tx.namespace,
+        branch=tx.branch,
+        kind=kind,
+        success_count=entry.success_count,
+        failure_count=entry.failure_count,
+    )
+    if before is None:
+        tx.run(INSERT_CURRENT, (*columns, tx.namespace, tx.branch, entry.entity_path, entry.key))
+    else:
+        tx.run(UPDATE_CURRENT, (*columns, key_id))
+    tx.run(INSERT_VERSION, (*columns, key_id, record))
+    _retag(tx, key_id, decode(before.tags) if before else (), entry.provenance.pattern_refs)
+    tx.versions_written += 1
+    draft.add_version(
+        CommitEntry(
+            entity_path=entry.entity_path,
+            key=entry.key,
+            version=entry.version,
+            content_hash=content,
+        ),
+        record,
+    )
+    return entry
+
+
+def stamped(entry: MemoryEntry, now: datetime) -> MemoryEntry:
+    """The entry as a writer means it: written now unless it says when, with nothing an adapter fills."""
+    provenance = entry.provenance
+    if provenance.written_at is None:
+        provenance = provenance.model_copy(update={"written_at": now})
+    return entry.model_copy(
+        update={
+            "provenance": provenance,
+            "superseded_at": None,
+            "success_count": 0,
+            "failure_count": 0,
+        }
+    )
+
+
+def _retag(tx: Transaction, key_id: int, old: Sequence[str], new: Sequence[str]) -> None:
+    if tuple(old) == tuple(new):
+        return
+    for tag in set(old) - set(new):
+        tx.run(UNTAG, (tag, key_id))
+    for tag in set(new) - set(old):
+        tx.run(TAG, (tag, key_id))

@@ -1,0 +1,119 @@
+"""One connection, one thread, jobs in order: what waits together crosses to the thread together."""
+
+import asyncio
+import os
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import aiosqlite
+
+from amfs_sqlite.errors import AdapterClosedError
+
+GROUP_LIMIT = 256
+
+T = TypeVar("T")
+Body = Callable[[sqlite3.Connection], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one job."""
+
+    result: Any = None
+    error: Exception | None = None
+
+
+GroupRunner = Callable[[sqlite3.Connection, Sequence[Body]], list[Answer]]
+
+
+class _Returned:
+    """What ``execute`` answers for a function: ``execute_fetchall`` asks it for all its rows."""
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    def fetchall(self) -> Any:
+        return self._result
+
+
+class FunctionConnection(sqlite3.Connection):
+    """Runs a whole function where a statement is expected, so that it costs one thread hop, not one each."""
+
+    def execute(self, statement: Any, parameters: Any = ()) -> Any:
+        if callable(statement):
+            return _Returned(statement(self, *parameters))
+        return super().execute(statement, parameters)
+
+
+async def hop(connection: aiosqlite.Connection, function: Callable[..., T], *arguments: Any) -> T:
+    """Run ``function(sqlite3_connection, *arguments)`` on the connection's own thread."""
+    answer: Any = await connection.execute_fetchall(cast("str", function), arguments)
+    return cast("T", answer)
+
+
+class Lane:
+    """Jobs for one connection. A cancelled caller leaves its job to finish, or, not yet begun, undone."""
+
+    def __init__(self, connection: aiosqlite.Connection, run_group: GroupRunner) -> None:
+        self.connection = connection
+        self._run_group = run_group
+        self._loop = asyncio.get_running_loop()
+        self._process = os.getpid()
+        self._waiting: deque[tuple[Body, asyncio.Future[Any]]] = deque()
+        self._drain: asyncio.Task[None] | None = None
+
+    def submit(self, body: Body) -> asyncio.Future[Any]:
+        """Queue a job. Raises AdapterClosedError in another process or event loop than the opening one."""
+        if os.getpid() != self._process:
+            raise AdapterClosedError("was opened by another process and does not survive a fork")
+        if asyncio.get_running_loop() is not self._loop:
+            raise AdapterClosedError("was opened in another event loop")
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._waiting.append((body, future))
+        if self._drain is None or self._drain.done():
+            self._drain = self._loop.create_task(self._run_waiting())
+        return future
+
+    async def finish(self) -> None:
+        """Wait until everything submitted has been answered."""
+        while self._drain is not None and not self._drain.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({self._drain})
+
+    async def _run_waiting(self) -> None:
+        while group := self._next_group():
+            try:
+                answers = await hop(self.connection, self._run_group, [body for body, _ in group])
+            except asyncio.CancelledError:
+                self._abandon(group)
+                raise
+            except Exception as error:  # noqa: BLE001 - the connection failed, and all jobs with it
+                answers = [Answer(error=error)] * len(group)
+            for (_, future), answer in zip(group, answers, strict=True):
+                if not future.done():
+                    _resolve(future, answer)
+
+    def _next_group(self) -> list[tuple[Body, asyncio.Future[Any]]]:
+        group: list[tuple[Body, asyncio.Future[Any]]] = []
+        while self._waiting and len(group) < GROUP_LIMIT:
+            body, future = self._waiting.popleft()
+            if not future.cancelled():
+                group.append((body, future))
+        return group
+
+    def _abandon(self, group: Sequence[tuple[Body, asyncio.Future[Any]]]) -> None:
+        """The loop is shutting down. The hop under way still ends with its COMMIT or ROLLBACK."""
+        for _, future in [*group, *self._waiting]:
+            future.cancel()
+        self._waiting.clear()
+
+
+def _resolve(future: asyncio.Future[Any], answer: Answer) -> None:
+    if answer.error is None:
+        future.set_result(answer.result)
+    else:
+        future.set_exception(answer.error)

@@ -1,0 +1,217 @@
+"""Outcomes: recording them, moving what they name, and the log of both."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from amfs_sqlite.errors import EntryNotFoundError
+from amfs_sqlite.models import EntryRef, MemoryEntry, OutcomeEffect, OutcomeRecord, RecordedOutcome
+from amfs_sqlite.rules.confidence import is_success, outcome_type
+from amfs_sqlite.rules.hashing import outcome_digest
+from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.outcomes import Earlier, check_record, effect_on, moved, targets
+from amfs_sqlite.rules.values import encode
+from amfs_sqlite.rules.visibility import is_visible, outcome_for
+from amfs_sqlite.sqlite import entries
+from amfs_sqlite.sqlite.drafts import CommitDraft
+from amfs_sqlite.sqlite.rows import effect_of, record_of
+from amfs_sqlite.sqlite.transaction import Transaction
+
+EFFECT = """
+SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confidence_after,
+       e.applied, e.reason, e.resulting_version
+FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id
+"""
+EFFECTS_OF_OUTCOME = f"{EFFECT} WHERE e.outcome_id = ? ORDER BY e.id"
+EFFECTS_OF_COMMIT = f"""{EFFECT} JOIN outcomes AS o ON o.id = e.outcome_id
+WHERE o.sequence = ? ORDER BY e.id"""
+EARLIER = """
+SELECT o.outcome_type, e.applied
+FROM outcomes AS o JOIN outcome_effects AS e ON e.outcome_id = o.id
+WHERE o.namespace = ? AND o.outcome_ref = ? AND e.key_id = ? ORDER BY e.id"""
+INSERT_OUTCOME = """
+INSERT INTO outcomes (sequence, namespace, outcome_ref, outcome_type, agent_id, record, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?)"""
+INSERT_EFFECT = """
+INSERT INTO outcome_effects (outcome_id, key_id, version, policy, success, confidence_before,
+                             confidence_after, applied, reason, resulting_version)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+MOVE_OPINION = """
+UPDATE current SET confidence = ?, outcome_count = ?, success_count = ?, failure_count = ?
+WHERE id = ?"""
+OUTCOMES = """
+SELECT o.id, o.record, m.id, o.sequence
+FROM outcomes AS o JOIN commits AS m ON m.sequence = o.sequence
+WHERE o.namespace = :namespace AND (:before IS NULL OR o.sequence < :before)
+AND (:outcome_ref IS NULL OR o.outcome_ref = :outcome_ref)
+AND (:touching = 0 OR EXISTS (
+    SELECT 1 FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id
+    WHERE e.outcome_id = o.id AND (:entity_path IS NULL OR c.entity_path = :entity_path)
+    AND (:key IS NULL OR c.key = :key)))
+ORDER BY o.id DESC"""
+AUTHOR_OF_VERSION = f"""
+SELECT v.shared, v.agent_id FROM versions AS v JOIN current AS c ON c.id = v.key_id
+WHERE {entries.AT} AND v.version = :version"""
+
+
+class Affected(NamedTuple):
+    """What an outcome did to one entry, and the entry after it."""
+
+    key_id: int
+    effect: OutcomeEffect
+    entry: MemoryEntry
+
+
+def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequence[MemoryEntry]:
+    """Record an outcome and do to the entries it names what the policy says; return those it moved."""
+    check_record(given, tx.policy)
+    if given.committed_at is None:
+        given = given.model_copy(update={"committed_at": tx.now})
+    stored = encode(given.to_wire(), "record")
+
+    def is_current(path: str, key: str) -> bool:
+        return entries.current(tx, path, key, given.agent_id) is not None
+
+    done: list[Affected] = []
+    for target in targets(given, tx.policy, is_current):
+        done.append(_affect(tx, draft, given, target, done))
+    effects = [affected.effect for affected in done]
+    digest = outcome_digest(given, effects)
+    _insert(tx, draft.sequence, given, stored, digest, done)
+    draft.add_outcome(effects, digest)
+    return [affected.entry for affected in done if affected.effect.applied]
+
+
+def _affect(
+    tx: Transaction,
+    draft: CommitDraft,
+    given: OutcomeRecord,
+    target: EntryRef,
+    done: Sequence[Affected],
+) -> Affected:
+    """Move the entry if the policy says so. ``done`` is what this record did so far."""
+    path, key = target.entity_path, target.key
+    before = entries.standing(tx, path, key)
+    current = entries.current(tx, path, key, None)
+    named = _named(tx, target, given.agent_id)
+    if before is None or current is None or not _may_name(current, named, target, given.agent_id):
+        raise EntryNotFoundError(path, key, target.version)
+    earlier = [
+        Earlier(kind, bool(applied))
+        for kind, applied in tx.each(EARLIER, (tx.namespace, given.outcome_ref, before.key_id))
+    ] + [
+        Earlier(given.outcome_type, affected.effect.applied)
+        for affected in done
+        if affected.key_id == before.key_id
+    ]
+    effect = effect_on(current, named, given, tx.policy, earlier)
+    if not effect.applied:
+        return Affected(before.key_id, effect, current)
+    entry = moved(current, effect, given)
+    if effect.resulting_version == current.version:
+        opinion = (entry.confidence, entry.outcome_count, entry.success_count, entry.failure_count)
+        tx.run(MOVE_OPINION, (*opinion, before.key_id))
+    else:
+        entry = entries.append(tx, draft, entry, before, kind="outcome")
+    return Affected(before.key_id, effect, entry)
+
+
+def _insert(
+    tx: Transaction,
+    sequence: int,
+    given: OutcomeRecord,
+    stored: str,
+    digest: str,
+    done: Iterable[Affected],
+) -> None:
+    outcome = (given.outcome_ref, given.outcome_type, given.agent_id, stored, digest)
+    outcome_id = tx.insert(INSERT_OUTCOME, (sequence, tx.namespace, *outcome))
+    success = int(is_success(outcome_type(given.outcome_type)))
+    for key_id, effect, _ in done:
+        row = (
+            outcome_id,
+            key_id,
+            effect.version,
+            effect.policy,
+            success,
+            effect.confidence_before,
+            effect.confidence_after,
+            int(effect.applied),
+            effect.reason,
+            effect.resulting_version,
+        )
+        tx.run(INSERT_EFFECT, row)
+
+
+def _named(tx: Transaction, target: EntryRef, viewer: str) -> MemoryEntry | None:
+    if target.version is None:
+        return None
+    return entries.read_at_version(tx, target.entity_path, target.key, target.version, viewer=viewer)
+
+
+def _may_name(current: MemoryEntry, named: MemoryEntry | None, target: EntryRef, viewer: str) -> bool:
+    if target.version is not None:
+        return named is not None
+    return is_visible(current.shared, current.agent_id, viewer)
+
+
+def list_outcomes(
+    tx: Transaction,
+    *,
+    outcome_ref: str | None = None,
+    entity_path: str | None = None,
+    key: str | None = None,
+    limit: int | None = None,
+    before: int | None = None,
+    viewer: str | None = None,
+) -> Sequence[RecordedOutcome]:
+    check_count(limit, "limit")
+    check_count(before, "before")
+    parameters: dict[str, Any] = {
+        "namespace": tx.namespace,
+        "before": before,
+        "outcome_ref": outcome_ref,
+        "touching": int(entity_path is not None or key is not None),
+        "entity_path": entity_path,
+        "key": key,
+    }
+    found: list[RecordedOutcome] = []
+    for outcome_id, stored, commit_id, sequence in tx.each(OUTCOMES, parameters):
+        if limit is not None and len(found) >= limit:
+            break
+        whole = RecordedOutcome(
+            record=record_of(stored),
+            effects=tuple(effect_of(row) for row in tx.each(EFFECTS_OF_OUTCOME, (outcome_id,))),
+            commit_id=commit_id,
+            sequence=sequence,
+        )
+        shown = outcome_for(whole, viewer, hidden_versions(tx, viewer))
+        if shown is not None and _concerns(shown.effects, entity_path, key):
+            found.append(shown)
+    return found
+
+
+def effects_of_commit(tx: Transaction, sequence: int) -> list[OutcomeEffect]:
+    """Every effect of the outcomes that a commit recorded, in order."""
+    return [effect_of(row) for row in tx.each(EFFECTS_OF_COMMIT, (sequence,))]
+
+
+def hidden_versions(tx: Transaction, viewer: str | None) -> "_Hidden":
+    """Whether a version is stored and hidden from the viewer."""
+    return _Hidden(tx, viewer)
+
+
+class _Hidden:
+    def __init__(self, tx: Transaction, viewer: str | None) -> None:
+        self._tx = tx
+        self._viewer = viewer
+
+    def __call__(self, entity_path: str, key: str, version: int) -> bool:
+        at = entries.place(self._tx, entity_path, key) | {"version": version}
+        row = self._tx.one(AUTHOR_OF_VERSION, at)
+        return row is not None and not is_visible(bool(row[0]), row[1], self._viewer)
+
+
+def _concerns(effects: Iterable[OutcomeEffect], entity_path: str | None, key: str | None) -> bool:
+    if entity_path is None and key is None:
+        return True
+    return any(entity_path in (None, effect.entity_path) and key in (None, effect.key) for effect in effects)

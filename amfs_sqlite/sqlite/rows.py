@@ -1,0 +1,153 @@
+"""Rows to models and back, and nothing else."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from amfs_sqlite.models import (
+    ArtifactRef,
+    Commit,
+    CommitEntry,
+    MemoryEntry,
+    OutcomeEffect,
+    OutcomeRecord,
+    Provenance,
+)
+from amfs_sqlite.rules.values import decode, encode
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(moment: datetime) -> int:
+    """An instant as it is stored.
+
+    >>> microseconds(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
+    1000000
+    """
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment(stored: int) -> datetime:
+    """An instant as it is shown.
+
+    >>> moment(1000000).isoformat()
+    '1970-01-01T00:00:01+00:00'
+    """
+    return _EPOCH + timedelta(microseconds=stored)
+
+
+def optional_microseconds(instant: datetime | None) -> int | None:
+    """As ``microseconds``; none stays none."""
+    return None if instant is None else microseconds(instant)
+
+
+def optional_moment(stored: int | None) -> datetime | None:
+    """As ``moment``; none stays none."""
+    return None if stored is None else moment(stored)
+
+
+def entry_of(row: Sequence[Any]) -> MemoryEntry:
+    """An entry from the columns that ``entries.ENTRY`` and ``entries.ENTRY_VERSION`` select, in order."""
+    (
+        path, key, version, value, amfs_version, agent_id, session_id, written_at, tags, shared,
+        ttl_at, artifact_refs, extra, content_hash, chain, commit_id,
+        confidence, outcome_count, success_count, failure_count, superseded_at,
+    ) = row  # fmt: skip
+    return MemoryEntry(
+        **(decode(extra) if extra != "{}" else {}),
+        entity_path=path,
+        key=key,
+        version=version,
+        value=None if value is None else decode(value),
+        amfs_version=amfs_version,
+        provenance=Provenance(
+            agent_id=agent_id,
+            session_id=session_id,
+            written_at=moment(written_at),
+            pattern_refs=() if tags == "[]" else tuple(json.loads(tags)),
+        ),
+        shared=bool(shared),
+        ttl_at=optional_moment(ttl_at),
+        artifact_refs=_artifact_refs(artifact_refs),
+        content_hash=content_hash,
+        integrity_chain=chain,
+        commit_id=commit_id,
+        confidence=confidence,
+        outcome_count=outcome_count,
+        success_count=success_count,
+        failure_count=failure_count,
+        superseded_at=optional_moment(superseded_at),
+    )
+
+
+def _artifact_refs(stored: str | None) -> tuple[ArtifactRef, ...] | None:
+    if stored is None:
+        return None
+    return tuple(ArtifactRef.from_wire(ref) for ref in json.loads(stored))
+
+
+def version_columns(entry: MemoryEntry, value: str) -> tuple[Any, ...]:
+    """What ``current`` and ``versions`` store alike, from value to integrity_chain."""
+    refs = entry.artifact_refs
+    return (
+        value,
+        entry.amfs_version,
+        entry.provenance.agent_id,
+        entry.provenance.session_id,
+        microseconds(entry.written_at),
+        encode(list(entry.provenance.pattern_refs)),
+        int(entry.shared),
+        optional_microseconds(entry.ttl_at),
+        None if refs is None else encode([ref.to_wire() for ref in refs], "artifact_refs"),
+        encode(entry.model_extra or {}, "extra"),
+        entry.content_hash,
+        entry.integrity_chain,
+    )
+
+
+def commit_of(row: Sequence[Any], entries: Sequence[CommitEntry], effects: Sequence[OutcomeEffect]) -> Commit:
+    """A commit from the columns of ``commits.COMMIT``, in order, and what belongs to it."""
+    (
+        sequence, namespace, branch, commit_id, kind, message, author, session_id,
+        parent_ids, tree, listed, created_at, digest,
+    ) = row  # fmt: skip
+    named = tuple(CommitEntry.from_wire(entry) for entry in json.loads(listed))
+    return Commit(
+        sequence=sequence,
+        namespace=namespace,
+        branch=branch,
+        id=commit_id,
+        kind=kind,
+        message=message,
+        author_agent_id=author,
+        session_id=session_id,
+        parent_ids=tuple(json.loads(parent_ids)),
+        tree_hash=tree,
+        entries=tuple(entries) or named,
+        effects=tuple(effects),
+        created_at=moment(created_at),
+        digest=digest,
+    )
+
+
+def effect_of(row: Sequence[Any]) -> OutcomeEffect:
+    """An effect from the columns of ``outcomes.EFFECT``, in order."""
+    path, key, version, policy, before, after, applied, reason, resulting_version = row
+    return OutcomeEffect(
+        entity_path=path,
+        key=key,
+        version=version,
+        policy=policy,
+        confidence_before=before,
+        confidence_after=after,
+        applied=bool(applied),
+        reason=reason,
+        resulting_version=resulting_version,
+    )
+
+
+def record_of(stored: str) -> OutcomeRecord:
+    """An outcome as it was reported."""
+    return OutcomeRecord.from_wire(decode(stored))

@@ -1,0 +1,167 @@
+-- The newest schema, and the data dictionary. Migrations replayed from nothing give exactly this; a test holds it.
+--
+-- Text is compared byte for byte. Instants are whole microseconds since 1970-01-01T00:00:00Z, to be read with
+-- datetime(written_at / 1000000, 'unixepoch'). Values, tags and other structures are compact JSON text.
+-- Facts are append-only (versions, commits, outcomes, outcome_effects); opinions live in current alone.
+
+-- One row per migration that made this file what it is, written by the transaction that applied it.
+CREATE TABLE schema_migrations (
+    version    INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT;
+
+-- Facts about the file itself: store_id, which every cursor carries.
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Where the commit log stands. A log cut short no longer matches it.
+CREATE TABLE head (
+    one      INTEGER PRIMARY KEY CHECK (one = 1),
+    sequence INTEGER NOT NULL,
+    digest   TEXT    NOT NULL
+) STRICT;
+
+-- Every change of the store, in order. sequence is store-wide, without gaps, and the cursor of changes.
+CREATE TABLE commits (
+    sequence   INTEGER PRIMARY KEY,
+    namespace  TEXT    NOT NULL,
+    branch     TEXT    NOT NULL,
+    id         TEXT    NOT NULL,
+    kind       TEXT    NOT NULL CHECK (kind IN ('write', 'outcome', 'description', 'erase')),
+    message    TEXT    NOT NULL,
+    author     TEXT    NOT NULL,
+    session_id TEXT,
+    parent_ids TEXT    NOT NULL,  -- AMFS's graph: the newest commit of the branch when this one was made
+    tree_hash  TEXT,              -- AMFS's formula over the content hashes of its versions
+    listed     TEXT    NOT NULL,  -- entries that a saved commit names without having written them
+    describes  TEXT,              -- for a description: the id of the commit it describes
+    created_at INTEGER NOT NULL,
+    digest     TEXT    NOT NULL,  -- covers all of the above, its versions and outcomes, and the digest before it
+    UNIQUE (namespace, id)
+) STRICT;
+CREATE INDEX commits_by_branch ON commits (namespace, branch, sequence) WHERE kind <> 'description';
+CREATE INDEX commits_by_described ON commits (namespace, describes) WHERE describes IS NOT NULL;
+
+-- One row per key, never deleted: what the key says now. id is the order of first writing.
+-- The columns up to sequence copy the current version; the last four are opinions and move without a version.
+CREATE TABLE current (
+    id              INTEGER PRIMARY KEY,
+    namespace       TEXT    NOT NULL,
+    branch          TEXT    NOT NULL,
+    entity_path     TEXT    NOT NULL,
+    key             TEXT    NOT NULL,
+    version_id      INTEGER NOT NULL UNIQUE,
+    version         INTEGER NOT NULL,
+    kind            TEXT    NOT NULL,
+    value           TEXT,
+    amfs_version    TEXT    NOT NULL,
+    agent_id        TEXT    NOT NULL,
+    session_id      TEXT    NOT NULL,
+    written_at      INTEGER NOT NULL,
+    tags            TEXT    NOT NULL,
+    shared          INTEGER NOT NULL CHECK (shared IN (0, 1)),
+    ttl_at          INTEGER,
+    artifact_refs   TEXT,
+    extra           TEXT    NOT NULL,
+    content_hash    TEXT    NOT NULL,
+    integrity_chain TEXT    NOT NULL,
+    sequence        INTEGER NOT NULL,
+    confidence      REAL    NOT NULL,
+    outcome_count   INTEGER NOT NULL,
+    success_count   INTEGER NOT NULL,
+    failure_count   INTEGER NOT NULL,
+    UNIQUE (namespace, branch, entity_path, key)
+) STRICT;
+
+-- Every version ever written, as it was written. superseded_at is the next version's written_at.
+CREATE TABLE versions (
+    id              INTEGER PRIMARY KEY,
+    key_id          INTEGER NOT NULL REFERENCES current (id),
+    version         INTEGER NOT NULL CHECK (version > 0),
+    kind            TEXT    NOT NULL CHECK (kind IN ('write', 'outcome', 'tombstone')),
+    value           TEXT,              -- compact JSON, members in the given order; NULL once erased
+    amfs_version    TEXT    NOT NULL,
+    agent_id        TEXT    NOT NULL,
+    session_id      TEXT    NOT NULL,
+    written_at      INTEGER NOT NULL,
+    tags            TEXT    NOT NULL,  -- AMFS's patternRefs
+    shared          INTEGER NOT NULL CHECK (shared IN (0, 1)),
+    ttl_at          INTEGER,
+    artifact_refs   TEXT,
+    extra           TEXT    NOT NULL,  -- unknown fields, under the names they came with
+    content_hash    TEXT    NOT NULL,  -- AMFS's formula over the value decoded from this very text
+    integrity_chain TEXT    NOT NULL,  -- AMFS's formula over content_hash and the chain before
+    sequence        INTEGER NOT NULL REFERENCES commits (sequence),
+    confidence      REAL    NOT NULL,  -- these four as written
+    outcome_count   INTEGER NOT NULL,
+    success_count   INTEGER NOT NULL,
+    failure_count   INTEGER NOT NULL,
+    record_digest   TEXT    NOT NULL,  -- covers all of the above; for the value its content_hash stands
+    UNIQUE (key_id, version)
+) STRICT;
+CREATE INDEX versions_by_commit ON versions (sequence);
+
+-- Every outcome as it was reported, applied or not.
+CREATE TABLE outcomes (
+    id           INTEGER PRIMARY KEY,
+    sequence     INTEGER NOT NULL REFERENCES commits (sequence),
+    namespace    TEXT    NOT NULL,
+    outcome_ref  TEXT    NOT NULL,
+    outcome_type TEXT    NOT NULL,
+    agent_id     TEXT    NOT NULL,
+    record       TEXT    NOT NULL,  -- the whole record in its wire form
+    digest       TEXT    NOT NULL   -- covers the record and its effects
+) STRICT;
+CREATE INDEX outcomes_by_ref ON outcomes (namespace, outcome_ref);
+CREATE INDEX outcomes_by_commit ON outcomes (sequence);
+
+-- What an outcome did to an entry: one row per entry it named.
+CREATE TABLE outcome_effects (
+    id                INTEGER PRIMARY KEY,
+    outcome_id        INTEGER NOT NULL REFERENCES outcomes (id),
+    key_id            INTEGER NOT NULL REFERENCES current (id),
+    version           INTEGER NOT NULL,  -- the version the outcome was about
+    policy            TEXT    NOT NULL,  -- the arithmetic that was applied
+    success           INTEGER NOT NULL CHECK (success IN (0, 1)),
+    confidence_before REAL    NOT NULL,
+    confidence_after  REAL    NOT NULL,
+    applied           INTEGER NOT NULL CHECK (applied IN (0, 1)),
+    reason            TEXT,              -- why not applied: already_applied, stale
+    resulting_version INTEGER            -- the version that holds confidence_after; NULL when not applied
+) STRICT;
+CREATE INDEX outcome_effects_by_outcome ON outcome_effects (outcome_id);
+CREATE INDEX outcome_effects_by_version ON outcome_effects (key_id, version);
+
+-- First results by idempotency key. result names versions and opinions, never values.
+CREATE TABLE idempotency (
+    namespace       TEXT    NOT NULL,
+    agent_id        TEXT    NOT NULL,
+    idempotency_key TEXT    NOT NULL,
+    payload_digest  TEXT    NOT NULL,
+    sequence        INTEGER NOT NULL REFERENCES commits (sequence),
+    result          TEXT    NOT NULL,
+    PRIMARY KEY (namespace, agent_id, idempotency_key)
+) STRICT, WITHOUT ROWID;
+
+-- From here on everything is derived from current and can be rebuilt.
+
+-- The tags of current versions.
+CREATE TABLE entry_tags (
+    tag    TEXT    NOT NULL,
+    key_id INTEGER NOT NULL REFERENCES current (id),
+    PRIMARY KEY (tag, key_id)
+) STRICT, WITHOUT ROWID;
+
+-- The tokens of current versions (rules/text.py cuts them; the ascii tokenizer only parts them at spaces).
+-- rowid is current.id. A row counts only while its current.version_id is at most indexed_version_id.
+CREATE VIRTUAL TABLE text_index USING fts5 (tokens, tokenize = 'ascii');
+
+-- How far the text index has come, and by which cut.
+CREATE TABLE text_state (
+    one                INTEGER PRIMARY KEY CHECK (one = 1),
+    indexed_version_id INTEGER NOT NULL,
+    tokenizer_version  INTEGER NOT NULL
+) STRICT;
