@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from amfs_sqlite.clock import instant, spelled
@@ -21,8 +21,16 @@ MAIN_BRANCH = "main"
 DEFAULT_NAMESPACE = "default"
 
 Instant = Annotated[datetime, BeforeValidator(instant), PlainSerializer(spelled, when_used="json")]
-Confidence = Annotated[float, Field(allow_inf_nan=True)]
-Strings = Annotated[tuple[str, ...], Field(strict=False)]
+
+
+def _unsigned_zero(number: float) -> float:
+    """Minus zero as zero: they are equal, so they must hash alike."""
+    return number + 0.0
+
+
+Confidence = Annotated[float, AfterValidator(_unsigned_zero)]
+LISTS_TOO = Field(strict=False)
+Strings = Annotated[tuple[str, ...], LISTS_TOO]
 
 
 class Model(BaseModel):
@@ -103,7 +111,7 @@ class MemoryEntry(Model):
     confidence: Confidence = 1.0
     outcome_count: int = 0
     ttl_at: Instant | None = None
-    artifact_refs: Annotated[tuple[ArtifactRef, ...], Field(strict=False)] | None = None
+    artifact_refs: Annotated[tuple[ArtifactRef, ...], LISTS_TOO] | None = None
     shared: bool = True
     content_hash: str | None = None
     integrity_chain: str | None = None
@@ -200,7 +208,7 @@ class OutcomeRecord(Model):
     causal_confidence: float = 1.0
     committed_at: Instant | None = None
     causal_entry_keys: Strings = ()
-    refs: Annotated[tuple[EntryRef, ...], Field(strict=False)] = ()
+    refs: Annotated[tuple[EntryRef, ...], LISTS_TOO] = ()
     note: str = ""
     session_id: str | None = None
 
@@ -239,7 +247,7 @@ class RecordedOutcome(Model):
     """One outcome as it stands in the log, with its effects in the order of its references."""
 
     record: OutcomeRecord
-    effects: tuple[OutcomeEffect, ...]
+    effects: Annotated[tuple[OutcomeEffect, ...], LISTS_TOO]
     commit_id: str
     sequence: int
 
@@ -267,7 +275,7 @@ class Commit(Model):
     message: str = ""
     author_agent_id: str
     session_id: str | None = None
-    entries: Annotated[tuple[CommitEntry, ...], Field(strict=False)] = ()
+    entries: Annotated[tuple[CommitEntry, ...], LISTS_TOO] = ()
     tree_hash: str | None = None
     parent_ids: Strings = ()
     branch: str = MAIN_BRANCH
@@ -279,7 +287,7 @@ class Commit(Model):
     """Ours: what the commit did."""
     digest: str | None = Field(default=None, exclude=True)
     """Ours: covers the commit, its versions and effects, and the digest of the commit before it."""
-    effects: tuple[OutcomeEffect, ...] = Field(default=(), exclude=True)
+    effects: Annotated[tuple[OutcomeEffect, ...], LISTS_TOO] = Field(default=(), exclude=True)
     """Ours: what its outcomes did to entries."""
 
 
@@ -305,8 +313,8 @@ class CommitResult(Model):
     """What a commit did: the entries written or moved, in the order of the changes, and every effect."""
 
     commit: Commit
-    entries: tuple[MemoryEntry, ...]
-    effects: tuple[OutcomeEffect, ...] = ()
+    entries: Annotated[tuple[MemoryEntry, ...], LISTS_TOO]
+    effects: Annotated[tuple[OutcomeEffect, ...], LISTS_TOO] = ()
 
 
 SearchOrder = Literal["newest", "oldest"]
@@ -339,7 +347,7 @@ class SearchPage(Model):
     filters would have let through, in the whole search and not only on this page.
     """
 
-    entries: tuple[MemoryEntry, ...]
+    entries: Annotated[tuple[MemoryEntry, ...], LISTS_TOO]
     next_cursor: str | None = None
     below_confidence_count: int = 0
     expired_count: int = 0
@@ -351,7 +359,7 @@ class ScopeInfo(Model):
     path: str
     entry_count: int
     avg_confidence: float
-    keys: tuple[str, ...]
+    keys: Strings
     oldest: Instant | None = None
     newest: Instant | None = None
 
@@ -395,7 +403,7 @@ class VerifyReport(Model):
     version_count: int
     commit_count: int
     outcome_count: int
-    findings: tuple[Finding, ...] = ()
+    findings: Annotated[tuple[Finding, ...], LISTS_TOO] = ()
 
     @property
     def ok(self) -> bool:

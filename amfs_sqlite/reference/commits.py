@@ -1,6 +1,7 @@
 """Commits: making them, the short forms that make them, and their log."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import islice
 
 from amfs_sqlite.errors import IdempotencyConflictError
@@ -9,10 +10,10 @@ from amfs_sqlite.models import (
     Change,
     Commit,
     CommitEntry,
+    CommitKind,
     CommitResult,
     MemoryEntry,
     Outcome,
-    OutcomeEffect,
     OutcomeRecord,
     Write,
 )
@@ -22,15 +23,15 @@ from amfs_sqlite.rules import ancestry
 from amfs_sqlite.rules.commits import (
     adopted_id,
     check_commit,
-    check_idempotency_key,
     check_saved,
     described,
-    description,
     saved,
 )
 from amfs_sqlite.rules.hashing import commit_digest, outcome_digest, payload_digest, tree_hash
-from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.limits import check_count, check_name
 from amfs_sqlite.rules.visibility import commit_for
+
+COMMIT_ID_DIGITS = 16
 
 
 def commit(
@@ -61,7 +62,18 @@ def commit(
         return first.result.model_copy(deep=True)
 
     def work(draft: State) -> CommitResult:
-        result = _apply(store, draft, changes, author, message, session_id, commit_id)
+        now = store.clock.now()
+        moved = _apply(store, draft, changes, now)
+        made = _made(
+            draft,
+            kind="write" if any(isinstance(change, Write) for change in changes) else "outcome",
+            author=author,
+            message=message,
+            session_id=session_id,
+            created_at=now,
+            commit_id=commit_id or store.ids.hex(COMMIT_ID_DIGITS),
+        )
+        result = _result(draft, made, moved)
         if idempotency_key:
             kept = result.model_copy(deep=True)
             draft.results[author, idempotency_key] = StoredResult(payload, kept)
@@ -112,7 +124,7 @@ def commit_outcome(store: Store, record: OutcomeRecord) -> Sequence[MemoryEntry]
 def recorded_result(store: Store, idempotency_key: str, author: str) -> CommitResult | None:
     """What the first call with this key returned."""
     state = store.state
-    check_idempotency_key(idempotency_key)
+    check_name(idempotency_key, "idempotency_key")
     stored = state.results.get((author, idempotency_key))
     return stored.result.model_copy(deep=True) if stored else None
 
@@ -154,8 +166,18 @@ def save_commit(store: Store, given: Commit) -> Commit:
     shown = _shown(state, known)
     if described(shown, given) == shown:
         return shown
-    said = description(given, shown, commit_id=store.ids.hex(16), created_at=store.clock.now())
-    store.change(lambda draft: _append(draft, said, describes=given.id))
+    store.change(
+        lambda draft: _made(
+            draft,
+            kind="description",
+            author=given.author_agent_id,
+            message=given.message,
+            session_id=given.session_id,
+            created_at=store.clock.now(),
+            commit_id=store.ids.hex(COMMIT_ID_DIGITS),
+            describes=given.id,
+        )
+    )
     return _shown(store.state, known)
 
 
@@ -194,45 +216,54 @@ def digest_of(state: State, commit: Commit, describes: str | None, previous: str
     )
 
 
-def _apply(
-    store: Store,
+def _apply(store: Store, draft: State, changes: Sequence[Change], now: datetime) -> list[MemoryEntry]:
+    """Apply the changes in order; return the entries they wrote or moved."""
+    moved: list[MemoryEntry] = []
+    for change in changes:
+        if isinstance(change, Write):
+            moved.append(entries.insert(draft, change, now))
+        else:
+            moved += outcomes.apply(draft, change.record, store.policy, now)
+    return moved
+
+
+def _made(
     draft: State,
-    changes: Sequence[Change],
+    *,
+    kind: CommitKind,
     author: str,
     message: str,
     session_id: str | None,
-    commit_id: str | None,
-) -> CommitResult:
-    now = store.clock.now()
-    changed: list[MemoryEntry] = []
-    effects: list[OutcomeEffect] = []
-    for change in changes:
-        if isinstance(change, Write):
-            changed.append(entries.insert(draft, change, now))
-        else:
-            moved, done = outcomes.apply(draft, change.record, store.policy, now)
-            changed += moved
-            effects += done
+    created_at: datetime,
+    commit_id: str,
+    describes: str | None = None,
+) -> StoredCommit:
+    """Make the commit of what was applied to the draft, and add it to the log."""
     hashes = [each.written.content_hash or "" for each in draft.written_by(draft.next_sequence)]
     parent = _newest_id(draft, MAIN_BRANCH)
-    made = Commit(
-        id=commit_id or store.ids.hex(16),
+    commit = Commit(
+        id=commit_id,
         message=message,
         author_agent_id=author,
         session_id=session_id,
         tree_hash=tree_hash(hashes) if hashes else None,
         parent_ids=() if parent is None else (parent,),
-        created_at=now,
+        created_at=created_at,
         namespace=draft.namespace,
-        kind="write" if any(isinstance(change, Write) for change in changes) else "outcome",
+        kind=kind,
     )
-    stored = _append(draft, made)
+    return _append(draft, commit, describes)
+
+
+def _result(draft: State, made: StoredCommit, moved: Sequence[MemoryEntry]) -> CommitResult:
+    """What the commit did. Only now that it is made do the entries it wrote have its id."""
+    commit = _shown(draft, made)
     return CommitResult(
-        commit=_shown(draft, stored),
+        commit=commit,
         entries=tuple(
-            entry if entry.commit_id else entry.model_copy(update={"commit_id": made.id}) for entry in changed
+            entry if entry.commit_id else entry.model_copy(update={"commit_id": commit.id}) for entry in moved
         ),
-        effects=tuple(effects),
+        effects=commit.effects,
     )
 
 

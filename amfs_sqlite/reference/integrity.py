@@ -116,23 +116,92 @@ def _record_digest_of(state: State, address: Address, version: StoredVersion) ->
 
 
 def _opinion_problems(state: State, address: Address, key: StoredKey) -> Iterator[tuple[int, str]]:
-    """Follow the opinions of a key from how they were written, effect by effect, to how they stand."""
+    """Follow each opinion from how it was written, effect by effect, to how it stands."""
     standing = {version.written.version: Opinion.of(version.written) for version in key.versions}
     made = set()
     for outcome in state.outcomes:
         for effect in outcome.effects:
-            if (effect.entity_path, effect.key) != address:
-                continue
-            before = standing.get(effect.version)
-            after = before and _after(before, effect, outcome)
-            if not after or not before:
-                yield effect.version, "an outcome names the version, which is missing"
-            elif not effect.applied:
-                if effect.confidence_before != effect.confidence_after:
-                    yield effect.version, "an outcome that was not applied moved the confidence"
-            elif before.confidence != effect.confidence_before:
-                yield effect.version, "an outcome started from another confidence"
-            elif effect.resulting_version == effect.version:
-                standing[effect.version] = after
-            else:
-                ...
+            if effect.applied and (effect.entity_path, effect.key) == address:
+                made.add(effect.resulting_version)
+                problem = _follow(key, standing, outcome, effect)
+                if problem:
+                    yield effect.version, problem
+    for version in key.versions:
+        number = version.written.version
+        if standing[number] != version.opinion:
+            yield number, "the confidence or a count does not follow from the outcomes recorded"
+        if version.kind == "outcome" and number not in made:
+            yield number, "no outcome recorded made the version"
+
+
+def _follow(
+    key: StoredKey, standing: dict[int, Opinion], outcome: StoredOutcome, effect: OutcomeEffect
+) -> str | None:
+    """Let an effect move the opinion that stands; tell what does not fit."""
+    before = standing.get(effect.version)
+    if before is None:
+        return "an outcome moved the version, which is missing"
+    success = _succeeded(outcome)
+    after = Opinion(
+        effect.confidence_after,
+        before.outcome_count + 1,
+        before.success_count + int(success),
+        before.failure_count + int(not success),
+    )
+    if effect.resulting_version == effect.version:
+        standing[effect.version] = after
+    else:
+        made = key.version(effect.resulting_version or 0)
+        if made is None or made.kind != "outcome" or Opinion.of(made.written) != after:
+            return "an outcome made another version than the one that is stored"
+    if before.confidence != effect.confidence_before:
+        return "an outcome started from another confidence than the one that stood"
+    return None
+
+
+def _succeeded(outcome: StoredOutcome) -> bool:
+    try:
+        return is_success(outcome_type(outcome.record.outcome_type))
+    except UNREADABLE:
+        # The digest of its commit says so.
+        return False
+
+
+def _commit_findings(state: State) -> Iterator[Finding]:
+    last, previous = 0, GENESIS
+    for sequence, stored in state.commits.items():
+        if not sequence == stored.commit.sequence == last + 1:
+            yield _of(stored, "order", f"the commit is number {sequence} and stands behind {last}")
+        if not _is_hash(stored.digest):
+            yield _of(stored, "algorithm", "the digest is missing or of an unknown form")
+        elif _commit_digest_of(state, stored, previous) != stored.digest:
+            yield _of(stored, "commit", "the commit and what it holds do not hash to its digest")
+        last, previous = sequence, stored.digest
+    if state.head != (last, previous):
+        yield Finding(code="head", message=f"the head names commit {state.head[0]}, not {last}")
+
+
+def _commit_digest_of(state: State, stored: StoredCommit, previous: str) -> str | None:
+    try:
+        return digest_of(state, stored.commit, stored.describes, previous)
+    except UNREADABLE:
+        return None
+
+
+def _outcome_findings(state: State) -> Iterator[Finding]:
+    for outcome in state.outcomes:
+        if outcome.sequence not in state.commits:
+            message = f"an outcome belongs to commit {outcome.sequence}, which is missing"
+            yield Finding(code="outcome", message=message)
+        for effect in outcome.effects:
+            address = (effect.entity_path, effect.key)
+            if address not in state.keys:
+                yield _at(address, effect.version, "outcome", "an outcome names a missing key")
+
+
+def _at(address: Address, version: int, code: FindingCode, message: str) -> Finding:
+    return Finding(code=code, message=message, entity_path=address[0], key=address[1], version=version)
+
+
+def _of(stored: StoredCommit, code: FindingCode, message: str) -> Finding:
+    return Finding(code=code, message=message, commit_id=stored.commit.id)

@@ -19,26 +19,29 @@ from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import outcome_for
 
 
-def apply(
-    draft: State, record: OutcomeRecord, policy: OutcomePolicy, now: datetime
-) -> tuple[list[MemoryEntry], tuple[OutcomeEffect, ...]]:
-    """Record an outcome; return the entries it moved, and what it did to each it names."""
+def apply(draft: State, record: OutcomeRecord, policy: OutcomePolicy, now: datetime) -> list[MemoryEntry]:
+    """Record an outcome, with what it does to each entry it names; return the entries it moved."""
     entries: list[MemoryEntry] = []
     effects: list[OutcomeEffect] = []
 
     def is_current(entity_path: str, key: str) -> bool:
         return draft.current(entity_path, key, record.agent_id) is not None
 
-    for ref in targets(record, policy, is_current):
-        current, named = _found(draft, ref, record.agent_id)
+    refs = targets(record, policy, is_current)
+    for ref in refs:
+        _check_exists(draft, ref, record.agent_id)
+    for ref in refs:
+        stored = draft.keys[ref.entity_path, ref.key]
+        current, named = stored.current, stored.version(ref.version or 0)
+        about = draft.shown(named) if named else None
         earlier = _earlier(draft, record, effects, ref)
-        effect = effect_on(draft.shown(current), named and draft.shown(named), record, policy, earlier)
+        effect = effect_on(draft.shown(current), about, record, policy, earlier)
         effects.append(effect)
         if effect.applied:
             entries.append(_move(draft, current, effect, record))
     stamped = record.model_copy(update={"committed_at": record.committed_at or now})
     draft.outcomes.append(StoredOutcome(draft.next_sequence, encode(stamped.to_wire()), tuple(effects)))
-    return entries, tuple(effects)
+    return entries
 
 
 def list_outcomes(
@@ -69,16 +72,14 @@ def list_outcomes(
     ][:limit]
 
 
-def _found(draft: State, ref: EntryRef, agent_id: str) -> tuple[StoredVersion, StoredVersion | None]:
-    """The current version of what a ref names, and the version it names, if it names one."""
+def _check_exists(draft: State, ref: EntryRef, agent_id: str) -> None:
+    """Refuse what was not there for the reporter before its outcome moved anything."""
     stored = draft.keys.get((ref.entity_path, ref.key))
-    if stored is None:
+    found = None
+    if stored:
+        found = stored.current if ref.version is None else stored.version(ref.version)
+    if found is None or not found.is_visible(agent_id):
         raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
-    named = None if ref.version is None else stored.version(ref.version)
-    must_be_seen = stored.current if ref.version is None else named
-    if must_be_seen is None or not must_be_seen.is_visible(agent_id):
-        raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
-    return stored.current, named
 
 
 def _earlier(

@@ -1,7 +1,6 @@
 """Commits: what may be asked for, and what becomes of a commit that comes from outside."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import Change, Commit, CommitEntry, MemoryEntry, Write
@@ -28,10 +27,6 @@ def check_commit(
     idempotency_key: str | None = None,
 ) -> None:
     """Refuse a commit that cannot be made, whatever is stored."""
-    check_name(author, "author")
-    check_name(message, "message", MAX_NOTE_CHARACTERS)
-    check_name(session_id or "", "session_id")
-    check_idempotency_key(idempotency_key)
     if not changes:
         raise InvalidArgumentError("changes", "are none; a commit makes at least one")
     if len(changes) > MAX_CHANGES:
@@ -41,12 +36,9 @@ def check_commit(
             check_write(change, policy)
         else:
             check_record(change.record, policy)
-
-
-def check_idempotency_key(idempotency_key: str | None) -> None:
-    """A key that tells requests apart, or None."""
-    if idempotency_key == "":
-        raise InvalidArgumentError("idempotency_key", "is empty; leave it out, or name the request")
+    check_name(author, "author")
+    check_name(message, "message", MAX_NOTE_CHARACTERS)
+    check_name(session_id or "", "session_id")
     check_name(idempotency_key or "", "idempotency_key")
 
 
@@ -56,7 +48,6 @@ def check_write(write: Write, policy: OutcomePolicy) -> None:
     policy.check_confidence(write.entry.confidence)
     encode(write.entry.value)
     encode(write.entry.model_extra or {}, "extra")
-    check_count(write.expected_version, "expected_version")
 
 
 def adopted_id(entries: Sequence[MemoryEntry], is_taken: Callable[[str], bool]) -> str | None:
@@ -115,20 +106,6 @@ def saved(given: Commit, namespace: str, newest_id: str | None) -> Commit:
             "effects": (),
             "digest": None,
         }
-    )
-
-
-def description(given: Commit, shown: Commit, *, commit_id: str, created_at: datetime) -> Commit:
-    """The commit that makes ``shown`` say what ``given`` says. It has no entries and no parents."""
-    return Commit(
-        id=commit_id,
-        message=given.message,
-        author_agent_id=given.author_agent_id,
-        session_id=given.session_id,
-        branch=shown.branch,
-        created_at=created_at,
-        namespace=shown.namespace,
-        kind="description",
     )
 
 

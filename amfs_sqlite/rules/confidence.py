@@ -61,7 +61,8 @@ class OutcomePolicy:
         >>> AMFS_0_3.after(1.0, OutcomeType.SUCCESS, 1.0)
         0.97
         """
-        return (_handoff if self.bounded else _amfs)(before, outcome, causal_confidence)
+        moved = (_handoff if self.bounded else _amfs)(before, outcome, causal_confidence)
+        return moved + 0.0  # minus zero is zero
 
     def check_confidence(self, confidence: float) -> None:
         """Refuse a confidence that this policy does not take."""

@@ -15,7 +15,7 @@ MAX_TAG_CHARACTERS = 4096
 MAX_TAGS = 1000
 MAX_NOTE_CHARACTERS = 65_536
 MAX_CHANGES = 10_000
-MAX_OUTCOME_COUNT = 2**53 - 1
+MAX_OUTCOME_COUNT = 2**63 - 1
 
 
 def check_address(entity_path: str, key: str) -> None:

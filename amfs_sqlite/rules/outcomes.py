@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from amfs_sqlite.errors import OutcomeConflictError
+from amfs_sqlite.errors import InvalidArgumentError, OutcomeConflictError, quoted
 from amfs_sqlite.models import EffectReason, EntryRef, MemoryEntry, OutcomeEffect, OutcomeRecord
 from amfs_sqlite.rules.confidence import OutcomePolicy, is_success, outcome_type
 from amfs_sqlite.rules.hashing import integrity_chain
-from amfs_sqlite.rules.limits import check_finite, check_outcome
+from amfs_sqlite.rules.limits import MAX_OUTCOME_COUNT, check_finite, check_outcome
 from amfs_sqlite.rules.references import splits
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.versions import next_version
@@ -65,7 +65,7 @@ def effect_on(
     ``named`` is the version that a ref names, visible to ``record.agent_id``; None where it names
     no version, and then the current one is visible. Both carry their confidence as it last stood.
     A private current version lends its confidence to no effect on another version.
-    Raises OutcomeConflictError, or InvalidArgumentError where the result is not finite.
+    Raises OutcomeConflictError, or InvalidArgumentError where a result is out of bounds.
 
     >>> from amfs_sqlite.rules.confidence import AMFS_0_3, HANDOFF
     >>> current = MemoryEntry.draft("p", "k", 1, agent_id="a", confidence=0.5)
@@ -95,6 +95,10 @@ def effect_on(
         )
     after = policy.after(current.confidence, outcome_type(record.outcome_type), record.causal_confidence)
     check_finite(after, "confidence")
+    if current.outcome_count >= MAX_OUTCOME_COUNT:
+        raise InvalidArgumentError(
+            "outcome_count", f"of {quoted(current.key)} is {MAX_OUTCOME_COUNT}, the limit"
+        )
     return OutcomeEffect(
         entity_path=current.entity_path,
         key=current.key,

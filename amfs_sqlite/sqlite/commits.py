@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import (
     Change,
     Commit,
@@ -17,8 +16,9 @@ from amfs_sqlite.models import (
     Write,
 )
 from amfs_sqlite.rules import ancestry
-from amfs_sqlite.rules.hashing import commit_digest, tree_hash
-from amfs_sqlite.rules.limits import MAX_CHANGES, MAX_NOTE_CHARACTERS, check_count, check_name
+from amfs_sqlite.rules.commits import adopted_id, check_commit, check_saved, saved
+from amfs_sqlite.rules.hashing import commit_digest, payload_digest, tree_hash
+from amfs_sqlite.rules.limits import check_count, check_name
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import commit_for
 from amfs_sqlite.sqlite import entries, idempotency, outcomes
@@ -28,7 +28,7 @@ from amfs_sqlite.sqlite.transaction import Transaction
 
 HEAD = "SELECT sequence, digest FROM head"
 MOVE_HEAD = "UPDATE head SET sequence = ?, digest = ?"
-PARENT = """
+NEWEST_ID = """
 SELECT id FROM commits WHERE namespace = ? AND branch = ? AND kind <> 'description'
 ORDER BY sequence DESC LIMIT 1"""
 INSERT_COMMIT = """
@@ -43,10 +43,13 @@ SELECT m.sequence, m.namespace, m.branch, m.id, m.kind, coalesce(d.message, m.me
 FROM commits AS m LEFT JOIN commits AS d ON d.sequence = (
     SELECT max(x.sequence) FROM commits AS x WHERE x.namespace = m.namespace AND x.describes = m.id)
 """
-COMMITS = f"""{COMMIT} WHERE m.namespace = :namespace AND m.branch = :branch
+COMMITS = f"""{COMMIT} WHERE m.namespace = :namespace
 AND m.kind <> 'description' AND (:before IS NULL OR m.sequence < :before) ORDER BY m.sequence DESC"""
 COMMIT_BY_ID = f"{COMMIT} WHERE m.namespace = ? AND m.id = ? AND m.kind <> 'description'"
-COMMIT_AT = f"{COMMIT} WHERE m.sequence = ?"
+COMMIT_AS_MADE = """
+SELECT sequence, namespace, branch, id, kind, message, author, session_id, parent_ids, tree_hash,
+       listed, created_at, digest
+FROM commits WHERE sequence = ?"""
 VERSIONS_OF_COMMIT = """
 SELECT c.entity_path, c.key, v.version, v.content_hash
 FROM versions AS v JOIN current AS c ON c.id = v.key_id WHERE v.sequence = ? ORDER BY v.id"""
@@ -86,7 +89,7 @@ def write_batch(
         author=batch[0].agent_id,
         session_id=batch[0].provenance.session_id or None,
         idempotency_key=idempotency_key,
-        commit_id=_common_id(tx, batch),
+        commit_id=adopted_id(batch, lambda named: bool(tx.value(IS_KNOWN, (tx.namespace, named)))),
     )
     return list(result.entries)
 
@@ -107,14 +110,16 @@ def commit(
     commit_id: str | None = None,
 ) -> CommitResult:
     """Apply the changes in order and append the commit that holds them."""
-    if not changes:
-        raise InvalidArgumentError("changes", "are empty; a commit needs at least one")
-    if len(changes) > MAX_CHANGES:
-        raise InvalidArgumentError("changes", f"are {len(changes)}; the limit is {MAX_CHANGES}")
-    _check_names(author, message, session_id)
-    payload = None
+    check_commit(
+        changes,
+        tx.policy,
+        author=author,
+        message=message,
+        session_id=session_id,
+        idempotency_key=idempotency_key,
+    )
+    payload = payload_digest(changes) if idempotency_key else None
     if idempotency_key:
-        payload = idempotency.checked_payload(tx, changes, idempotency_key)
         stored = idempotency.find(tx, author, idempotency_key, payload)
         if stored is not None:
             return _repeated(tx, stored)
@@ -166,16 +171,17 @@ def append(
     message: str,
     author: str,
     session_id: str | None,
-    saved: Commit | None = None,
+    given: Commit | None = None,
     describes: str | None = None,
 ) -> Commit:
-    """Append the drafted commit to the log and move the head. ``saved`` is a commit given as a whole."""
-    branch = tx.branch if saved is None else saved.branch
-    parents = _parents(tx, branch, commit_id, saved)
+    """Append the drafted commit to the log and move the head. ``given`` is a commit from outside."""
+    newest = _newest_id(tx, tx.branch)
+    branch = tx.branch if given is None else given.branch
+    parents = given.parent_ids if given else () if newest is None else (newest,)
     tree = tree_hash(str(e.content_hash) for e in draft.entries) if draft.entries else None
-    tree = tree if saved is None else saved.tree_hash
-    listed = () if saved is None else saved.entries
-    created_at = tx.now if saved is None else saved.created_at
+    tree = tree if given is None else given.tree_hash
+    listed = () if given is None else given.entries
+    created_at = tx.now if given is None else given.created_at
     digest = commit_digest(
         draft.previous_digest,
         sequence=draft.sequence,
@@ -217,6 +223,7 @@ def append(
 
 
 def recorded_result(tx: Transaction, idempotency_key: str, *, author: str) -> CommitResult | None:
+    check_name(idempotency_key, "idempotency_key")
     stored = idempotency.find(tx, author, idempotency_key, None)
     return None if stored is None else _repeated(tx, stored)
 
@@ -230,7 +237,7 @@ def list_commits(
 ) -> Sequence[Commit]:
     check_count(limit, "limit")
     check_count(before, "before")
-    parameters = {"namespace": tx.namespace, "branch": tx.branch, "before": before}
+    parameters = {"namespace": tx.namespace, "before": before}
     found: list[Commit] = []
     for row in tx.each(COMMITS, parameters):
         if limit is not None and len(found) >= limit:
@@ -248,13 +255,7 @@ def get_commit(tx: Transaction, commit_id: str, *, viewer: str | None = None) ->
 
 
 def save_commit(tx: Transaction, given: Commit) -> Commit:
-    if not given.id:
-        raise InvalidArgumentError("id", "is empty; a commit needs one")
-    check_name(given.id, "id")
-    check_name(given.branch, "branch")
-    for parent in given.parent_ids:
-        check_name(parent, "parent_ids")
-    _check_names(given.author_agent_id, given.message, given.session_id)
+    check_saved(given)
     known = get_commit(tx, given.id)
     said = (given.message, given.author_agent_id, given.session_id)
     if known is None:
@@ -266,7 +267,7 @@ def save_commit(tx: Transaction, given: Commit) -> Commit:
             message=given.message,
             author=given.author_agent_id,
             session_id=given.session_id,
-            saved=given,
+            given=saved(given, tx.namespace, _newest_id(tx, given.branch)),
         )
     if said != (known.message, known.author_agent_id, known.session_id):
         append(
@@ -290,28 +291,9 @@ def common_ancestor(tx: Transaction, commit_a: str, commit_b: str) -> str | None
     return ancestry.common_ancestor(commit_a, commit_b, place_of)
 
 
-def _check_names(author: str, message: str, session_id: str | None) -> None:
-    check_name(author, "author")
-    check_name(message, "message", MAX_NOTE_CHARACTERS)
-    if session_id is not None:
-        check_name(session_id, "session_id")
-
-
-def _common_id(tx: Transaction, batch: Sequence[MemoryEntry]) -> str | None:
-    (named, *others) = {entry.commit_id for entry in batch}
-    if others or not named or tx.value(IS_KNOWN, (tx.namespace, named)):
-        return None
-    check_name(named, "commit_id")
-    return named
-
-
-def _parents(tx: Transaction, branch: str, commit_id: str, saved: Commit | None) -> Sequence[str]:
-    named = () if saved is None else saved.parent_ids
-    others = tuple(parent for parent in named if parent != commit_id)
-    if others:
-        return others
-    newest = tx.one(PARENT, (tx.namespace, branch))
-    return () if newest is None else (str(newest[0]),)
+def _newest_id(tx: Transaction, branch: str) -> str | None:
+    row = tx.one(NEWEST_ID, (tx.namespace, branch))
+    return None if row is None else str(row[0])
 
 
 def _whole(tx: Transaction, row: tuple[Any, ...]) -> Commit:
@@ -326,7 +308,7 @@ def _whole(tx: Transaction, row: tuple[Any, ...]) -> Commit:
 def _repeated(tx: Transaction, stored: idempotency.Stored) -> CommitResult:
     """The first result, as it was: versions do not change, and the opinions were stored with it."""
     return CommitResult(
-        commit=_whole(tx, tx.row(COMMIT_AT, (stored.sequence,))),
+        commit=_whole(tx, tx.row(COMMIT_AS_MADE, (stored.sequence,))),
         entries=idempotency.entries_of(tx, stored),
         effects=tuple(outcomes.effects_of_commit(tx, stored.sequence)),
     )

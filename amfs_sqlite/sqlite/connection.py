@@ -36,6 +36,7 @@ from amfs_sqlite.sqlite.transaction import Transaction
 MEMORY = ":memory:"
 WAL_PAGES_BEFORE_CHECKPOINT = 2000
 WAL_BYTES_KEPT = 16 * 1024 * 1024
+READER_SETTINGS = ("PRAGMA trusted_schema = OFF", "PRAGMA query_only = ON", "PRAGMA wal_autocheckpoint = 0")
 UNINDEXED_LIMIT = 200
 CLOSE_TIMEOUT_S = 1.0
 
@@ -211,10 +212,7 @@ class Database:
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """The writer's settings and the schema. Where both are in place already nothing is locked."""
         with _translated(self.path):
-            connection.execute(f"PRAGMA synchronous = {self._durability.upper()}")
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES_BEFORE_CHECKPOINT}")
-            connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
+            self._patiently(lambda: _run_all(connection, self._writer_settings()))
             if self._patiently(lambda: migrate.is_needed(connection, self.path)):
                 with self._exclusively(connection):
                     migrate.run(connection, self.path, self._clock.now(), self._ids)
@@ -224,12 +222,19 @@ class Database:
             self.store_id = self._patiently(lambda: migrate.store_id(tx))
             self._unindexed = self._patiently(lambda: index.pending_count(tx, UNINDEXED_LIMIT))
 
+    def _writer_settings(self) -> list[str]:
+        return [
+            f"PRAGMA synchronous = {self._durability.upper()}",
+            "PRAGMA trusted_schema = OFF",
+            f"PRAGMA wal_autocheckpoint = {WAL_PAGES_BEFORE_CHECKPOINT}",
+            f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}",
+        ]
+
     def _prepare_reader(self, connection: sqlite3.Connection) -> None:
+        if self.in_memory:
+            return
         with _translated(self.path):
-            connection.execute("PRAGMA trusted_schema = OFF")
-            if not self.in_memory:
-                connection.execute("PRAGMA query_only = ON")
-                connection.execute("PRAGMA wal_autocheckpoint = 0")
+            self._patiently(lambda: _run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:
         """Index and checkpoint on the way out, unless somebody else is at work: then they will."""
@@ -288,7 +293,7 @@ class Database:
         for _ in patience(self._busy_timeout_s):
             try:
                 return attempt()
-            except sqlite3.OperationalError as error:
+            except sqlite3.Error as error:
                 if not _is_busy(error):
                     raise
         raise StoreBusyError(self.path, f"was locked by another process for {self._busy_timeout_s:g} s")
@@ -301,7 +306,8 @@ class Database:
             yield
             if not connection.in_transaction:
                 raise StoreFullError(self.path, "SQLite gave the transaction up")
-            connection.execute("COMMIT")
+            # Before the file is in write-ahead mode, its creation waits here for readers to end.
+            self._patiently(lambda: connection.execute("COMMIT"))
         finally:
             try:
                 if connection.in_transaction:
@@ -315,7 +321,7 @@ class Database:
                 continue
             try:
                 connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
+            except sqlite3.Error as error:
                 self._guard.release()
                 if not _is_busy(error):
                     raise
@@ -349,6 +355,11 @@ class Database:
             file_bytes=0 if self.in_memory else files.size(self.path),
             wal_bytes=0 if self.in_memory else files.size(self.path + "-wal"),
         )
+
+
+def _run_all(connection: sqlite3.Connection, statements: Sequence[str]) -> None:
+    for statement in statements:
+        connection.execute(statement)
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
@@ -389,11 +400,17 @@ def _log_failure(job: "asyncio.Future[Any]") -> None:
         files.log.warning("the text index could not be brought up to date: %s", error)
 
 
-def _is_busy(error: sqlite3.OperationalError) -> bool:
-    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+def _is_busy(error: sqlite3.Error) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-_KINDS: dict[int, type[StoreError]] = {
+def _code(error: sqlite3.Error) -> int | None:
+    """SQLite's primary code; what the driver itself raises has none."""
+    extended: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if extended is None else extended & 0xFF
+
+
+_KINDS: dict[int | None, type[StoreError]] = {
     sqlite3.SQLITE_BUSY: StoreBusyError,
     sqlite3.SQLITE_LOCKED: StoreBusyError,
     sqlite3.SQLITE_FULL: StoreFullError,
@@ -414,6 +431,5 @@ def _translated(path: str) -> Iterator[None]:
     except AmfsError:
         raise
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", None)
-        kind = StoreError if code is None else _KINDS.get(code & 0xFF, StoreError)
+        kind = _KINDS.get(_code(error), StoreError)
         raise kind(path, f"SQLite says: {error}") from error

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from amfs_sqlite.models import CommitEntry, MemoryEntry, Write
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain, record_digest
-from amfs_sqlite.rules.limits import check_count, check_entry, check_instant
+from amfs_sqlite.rules.limits import check_count, check_instant, check_min_confidence
 from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_visible
@@ -115,6 +115,7 @@ def read(
     min_confidence: float | None = None,
     viewer: str | None = None,
 ) -> MemoryEntry | None:
+    check_min_confidence(min_confidence)
     entry = current(tx, entity_path, key, viewer)
     if entry is None or (entry.ttl_at is not None and entry.ttl_at <= tx.now):
         return None
@@ -203,9 +204,6 @@ def standing(tx: Transaction, entity_path: str, key: str) -> Standing | None:
 def write(tx: Transaction, draft: CommitDraft, change: Write) -> MemoryEntry:
     """Append the entry as the next version of its key."""
     entry = change.entry
-    check_entry(entry)
-    tx.policy.check_confidence(entry.confidence)
-    check_count(change.expected_version, "expected_version")
     before = standing(tx, entry.entity_path, entry.key)
     if before is None:
         check_expected(change.expected_version, None, None, (entry.entity_path, entry.key))
@@ -295,6 +293,7 @@ def stamped(entry: MemoryEntry, now: datetime) -> MemoryEntry:
             "success_count": 0,
             "failure_count": 0,
         }
+        | decode(encode(entry.model_extra or {}, "extra"))
     )
 
 

@@ -9,20 +9,19 @@ import weakref
 
 import aiosqlite
 
+WATCHER = "amfs-sqlite exit"
+
 _log = logging.getLogger("amfs_sqlite")
 _open: "weakref.WeakKeyDictionary[aiosqlite.Connection, str]" = weakref.WeakKeyDictionary()
-_watcher: threading.Thread | None = None
 _starting = threading.Lock()
 
 
 def watch(connection: aiosqlite.Connection, path: str) -> None:
     """Stop this connection when the main thread ends, should it still be open then."""
-    global _watcher
     with _starting:
         _open[connection] = path
-        if _watcher is None or not _watcher.is_alive():
-            _watcher = threading.Thread(target=_stop_what_is_left, name="amfs-sqlite exit", daemon=True)
-            _watcher.start()
+        if not any(thread.name == WATCHER for thread in threading.enumerate()):
+            threading.Thread(target=_stop_what_is_left, name=WATCHER, daemon=True).start()
 
 
 def forget(connection: aiosqlite.Connection) -> None:

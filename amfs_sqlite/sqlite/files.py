@@ -58,7 +58,7 @@ def file_uri(path: str) -> str:
 
 
 def _create_if_missing(path: str) -> None:
-    if os.path.isdir(path):
+    if Path(path).is_dir():
         raise StoreUnavailableError(path, "is a folder, not a file")
     missing = [parent for parent in Path(path).parents if not parent.exists()]
     for parent in reversed(missing):
@@ -70,7 +70,7 @@ def _create_if_missing(path: str) -> None:
 
 
 def _header(path: str) -> bytes:
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         return file.read(HEADER_BYTES)
 
 
@@ -87,18 +87,18 @@ def _refuse_foreign(path: str, header: bytes, newest_schema: int) -> None:
 
 def _refuse_second_names(path: str) -> None:
     """SQLite keeps its log beside the name it was opened by: two names would be two logs of one file."""
-    if (links := os.stat(path).st_nlink) > 1:
+    if (links := Path(path).stat().st_nlink) > 1:
         raise StoreUnavailableError(path, f"has {links} hard links; remove all names but one")
 
 
 def _warn_of_wide_modes(path: str) -> None:
-    mode = stat.S_IMODE(os.stat(path).st_mode)
+    mode = stat.S_IMODE(Path(path).stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         log.warning("%s can be read by other users (mode %o); chmod 600 keeps it private", path, mode)
 
 
 def size(path: str) -> int:
     try:
-        return os.path.getsize(path)
+        return Path(path).stat().st_size
     except FileNotFoundError:
         return 0

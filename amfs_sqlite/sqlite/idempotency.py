@@ -5,10 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from amfs_sqlite.errors import IdempotencyConflictError
-from amfs_sqlite.models import Change, CommitResult, MemoryEntry, Write
-from amfs_sqlite.rules.hashing import payload_digest
-from amfs_sqlite.rules.limits import check_entry, check_name
-from amfs_sqlite.rules.outcomes import check_record
+from amfs_sqlite.models import CommitResult, MemoryEntry
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite import entries
 from amfs_sqlite.sqlite.transaction import Transaction
@@ -26,20 +23,6 @@ class Stored(NamedTuple):
 
     sequence: int
     returned: Sequence[tuple[str, str, int, float, int, int, int]]
-
-
-def checked_payload(tx: Transaction, changes: Sequence[Change], idempotency_key: str) -> str:
-    """The digest of the request, once everything in it can be hashed."""
-    check_name(idempotency_key, "idempotency_key")
-    for change in changes:
-        if isinstance(change, Write):
-            check_entry(change.entry)
-            tx.policy.check_confidence(change.entry.confidence)
-            encode(change.entry.value)
-        else:
-            check_record(change.record, tx.policy)
-            encode(change.record.to_wire(), "record")
-    return payload_digest(changes)
 
 
 def find(tx: Transaction, author: str, idempotency_key: str, payload: str | None) -> Stored | None:

@@ -8,12 +8,12 @@ from amfs_sqlite.models import EntryRef, MemoryEntry, OutcomeEffect, OutcomeReco
 from amfs_sqlite.rules.confidence import is_success, outcome_type
 from amfs_sqlite.rules.hashing import outcome_digest
 from amfs_sqlite.rules.limits import check_count
-from amfs_sqlite.rules.outcomes import Earlier, check_record, effect_on, moved, targets
+from amfs_sqlite.rules.outcomes import Earlier, effect_on, moved, targets
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import is_visible, outcome_for
 from amfs_sqlite.sqlite import entries
 from amfs_sqlite.sqlite.drafts import CommitDraft
-from amfs_sqlite.sqlite.rows import effect_of, record_of
+from amfs_sqlite.sqlite.rows import effect_of, entry_of, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
 EFFECT = """
@@ -63,7 +63,6 @@ class Affected(NamedTuple):
 
 def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequence[MemoryEntry]:
     """Record an outcome and do to the entries it names what the policy says; return those it moved."""
-    check_record(given, tx.policy)
     if given.committed_at is None:
         given = given.model_copy(update={"committed_at": tx.now})
     stored = encode(given.to_wire(), "record")
@@ -71,12 +70,18 @@ def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequenc
     def is_current(path: str, key: str) -> bool:
         return entries.current(tx, path, key, given.agent_id) is not None
 
+    named = targets(given, tx.policy, is_current)
+    for target in named:  # all of them first: a version that this outcome makes is not stored yet
+        _check_stored(tx, target, given.agent_id)
     done: list[Affected] = []
-    for target in targets(given, tx.policy, is_current):
+    for target in named:
         done.append(_affect(tx, draft, given, target, done))
     effects = [affected.effect for affected in done]
     digest = outcome_digest(given, effects)
-    _insert(tx, draft.sequence, given, stored, digest, done)
+    outcome = (given.outcome_ref, given.outcome_type, given.agent_id, stored, digest)
+    outcome_id = tx.insert(INSERT_OUTCOME, (draft.sequence, tx.namespace, *outcome))
+    for affected in done:
+        tx.run(INSERT_EFFECT, (outcome_id, *_effect_columns(given, affected)))
     draft.add_outcome(effects, digest)
     return [affected.entry for affected in done if affected.effect.applied]
 
@@ -89,12 +94,10 @@ def _affect(
     done: Sequence[Affected],
 ) -> Affected:
     """Move the entry if the policy says so. ``done`` is what this record did so far."""
-    path, key = target.entity_path, target.key
-    before = entries.standing(tx, path, key)
-    current = entries.current(tx, path, key, None)
+    at = entries.place(tx, target.entity_path, target.key)
+    before = entries.Standing(*tx.row(entries.STANDING, at))
+    current = entry_of(tx.row(entries.CURRENT_ENTRY, at))
     named = _named(tx, target, given.agent_id)
-    if before is None or current is None or not _may_name(current, named, target, given.agent_id):
-        raise EntryNotFoundError(path, key, target.version)
     earlier = [
         Earlier(kind, bool(applied))
         for kind, applied in tx.each(EARLIER, (tx.namespace, given.outcome_ref, before.key_id))
@@ -115,31 +118,19 @@ def _affect(
     return Affected(before.key_id, effect, entry)
 
 
-def _insert(
-    tx: Transaction,
-    sequence: int,
-    given: OutcomeRecord,
-    stored: str,
-    digest: str,
-    done: Iterable[Affected],
-) -> None:
-    outcome = (given.outcome_ref, given.outcome_type, given.agent_id, stored, digest)
-    outcome_id = tx.insert(INSERT_OUTCOME, (sequence, tx.namespace, *outcome))
-    success = int(is_success(outcome_type(given.outcome_type)))
-    for key_id, effect, _ in done:
-        row = (
-            outcome_id,
-            key_id,
-            effect.version,
-            effect.policy,
-            success,
-            effect.confidence_before,
-            effect.confidence_after,
-            int(effect.applied),
-            effect.reason,
-            effect.resulting_version,
-        )
-        tx.run(INSERT_EFFECT, row)
+def _effect_columns(given: OutcomeRecord, affected: Affected) -> tuple[Any, ...]:
+    effect = affected.effect
+    return (
+        affected.key_id,
+        effect.version,
+        effect.policy,
+        int(is_success(outcome_type(given.outcome_type))),
+        effect.confidence_before,
+        effect.confidence_after,
+        int(effect.applied),
+        effect.reason,
+        effect.resulting_version,
+    )
 
 
 def _named(tx: Transaction, target: EntryRef, viewer: str) -> MemoryEntry | None:
@@ -148,10 +139,12 @@ def _named(tx: Transaction, target: EntryRef, viewer: str) -> MemoryEntry | None
     return entries.read_at_version(tx, target.entity_path, target.key, target.version, viewer=viewer)
 
 
-def _may_name(current: MemoryEntry, named: MemoryEntry | None, target: EntryRef, viewer: str) -> bool:
-    if target.version is not None:
-        return named is not None
-    return is_visible(current.shared, current.agent_id, viewer)
+def _check_stored(tx: Transaction, target: EntryRef, viewer: str) -> None:
+    """Raise unless the reporter can see what is named: the version, or the current one."""
+    path, key = target.entity_path, target.key
+    current = entries.current(tx, path, key, viewer)
+    if (current if target.version is None else _named(tx, target, viewer)) is None:
+        raise EntryNotFoundError(path, key, target.version)
 
 
 def list_outcomes(

@@ -5,7 +5,7 @@ from typing import Any
 
 from amfs_sqlite.models import SearchPage, SearchQuery
 from amfs_sqlite.rules.cursors import search_cursor, search_position
-from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.limits import check_search
 from amfs_sqlite.rules.text import Term, entry_tokens, joined, matches, terms_of
 from amfs_sqlite.sqlite.entries import BELOW, ENTRY, HERE, NOT_SYSTEM, VISIBLE
 from amfs_sqlite.sqlite.index import indexed_through
@@ -23,7 +23,7 @@ ORDERS = {"newest": ("c.version_id", "DESC", "<"), "oldest": ("c.id", "ASC", ">"
 
 
 def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | None = None) -> SearchPage:
-    check_count(query.limit, "limit")
+    check_search(query)
     position = search_position(query, viewer, store_id)
     terms = terms_of(query.text) if query.text else None
     filters = _filters(query)

@@ -25,14 +25,21 @@ class Transaction:
     branch: str = MAIN_BRANCH
     versions_written: int = 0
 
+    def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        """Run a statement. A parameter that no column can hold is bound as something unequal to all."""
+        try:
+            return self.connection.execute(sql, parameters)
+        except (UnicodeEncodeError, OverflowError):
+            return self.connection.execute(sql, _bindable(parameters))
+
     def one(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
         """The first row, or None."""
-        row: tuple[Any, ...] | None = self.connection.execute(sql, parameters).fetchone()
+        row: tuple[Any, ...] | None = self.execute(sql, parameters).fetchone()
         return row
 
     def row(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...]:
         """The first row, which is there."""
-        row: tuple[Any, ...] = self.connection.execute(sql, parameters).fetchone()
+        row: tuple[Any, ...] = self.execute(sql, parameters).fetchone()
         return row
 
     def value(self, sql: str, parameters: Parameters = ()) -> Any:
@@ -42,16 +49,32 @@ class Transaction:
 
     def all(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Every row."""
-        return self.connection.execute(sql, parameters).fetchall()
+        return self.execute(sql, parameters).fetchall()
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[tuple[Any, ...]]:
         """Row by row, for what may be long."""
-        return iter(self.connection.execute(sql, parameters))
+        return iter(self.execute(sql, parameters))
 
     def insert(self, sql: str, parameters: Parameters) -> int | None:
         """Insert a row; its rowid."""
-        return self.connection.execute(sql, parameters).lastrowid
+        return self.execute(sql, parameters).lastrowid
 
     def run(self, sql: str, parameters: Parameters = ()) -> None:
         """A statement without rows."""
-        self.connection.execute(sql, parameters)
+        self.execute(sql, parameters)
+
+
+def _bindable(parameters: Parameters) -> Parameters:
+    if isinstance(parameters, Mapping):
+        return {name: _unequal(value) for name, value in parameters.items()}
+    return [_unequal(value) for value in parameters]
+
+
+def _unequal(value: Any) -> Any:
+    """Text with a lone surrogate as bytes, which equal no text; a huge integer as digits, which compare."""
+    if isinstance(value, str):
+        encoded = value.encode("utf-8", "surrogatepass")
+        return value if encoded.decode("utf-8", "replace") == value else encoded
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return str(value)
+    return value

@@ -1,0 +1,224 @@
+"""The flat surface of the reference adapter: one statement per operation."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
+from amfs_sqlite.models import (
+    DEFAULT_NAMESPACE,
+    Change,
+    Commit,
+    CommitResult,
+    MemoryEntry,
+    MemoryStats,
+    OutcomeRecord,
+    RecordedOutcome,
+    ScopeInfo,
+    SearchPage,
+    SearchQuery,
+    VerifyReport,
+)
+from amfs_sqlite.protocol import AmfsAdapter
+from amfs_sqlite.reference import commits, entries, integrity, outcomes, search, statistics
+from amfs_sqlite.reference.store import Store
+from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
+from amfs_sqlite.rules.limits import check_name
+
+
+class ReferenceAdapter(AmfsAdapter):
+    """Keeps everything in memory while it is open; after ``close`` it is gone for good.
+
+    Each operation works on a copy of the state, which becomes the state when all of it is done:
+    what fails leaves nothing, and what runs on one event loop never interleaves.
+    """
+
+    def __init__(
+        self,
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        outcomes: OutcomePolicy = AMFS_0_3,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+    ) -> None:
+        check_name(namespace, "namespace")
+        self._store = Store(namespace, outcomes, clock or SystemClock(), ids or RandomIds())
+
+    @property
+    def namespace(self) -> str:
+        return self._store.namespace
+
+    @property
+    def policy_name(self) -> str:
+        return self._store.policy.name
+
+    async def open(self) -> None:
+        self._store.open()
+
+    async def close(self) -> None:
+        self._store.close()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def read(
+        self,
+        entity_path: str,
+        key: str,
+        *,
+        min_confidence: float | None = None,
+        viewer: str | None = None,
+    ) -> MemoryEntry | None:
+        return entries.read(self._store, entity_path, key, min_confidence, viewer)
+
+    async def write(
+        self,
+        entry: MemoryEntry,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> MemoryEntry:
+        return commits.write(self._store, entry, expected_version, idempotency_key)
+
+    async def write_batch(
+        self,
+        entries: Sequence[MemoryEntry],
+        *,
+        idempotency_key: str | None = None,
+    ) -> Sequence[MemoryEntry]:
+        return commits.write_batch(self._store, entries, idempotency_key)
+
+    async def list(
+        self,
+        entity_path: str | None = None,
+        *,
+        include_superseded: bool = False,
+        descendants: bool = True,
+        include_system: bool = True,
+        viewer: str | None = None,
+    ) -> Sequence[MemoryEntry]:
+        return entries.list_entries(
+            self._store,
+            entity_path,
+            include_superseded=include_superseded,
+            descendants=descendants,
+            include_system=include_system,
+            viewer=viewer,
+        )
+
+    async def history(
+        self,
+        entity_path: str,
+        key: str,
+        *,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        after_version: int = 0,
+        limit: int | None = None,
+        viewer: str | None = None,
+    ) -> Sequence[MemoryEntry]:
+        return entries.history(
+            self._store,
+            entity_path,
+            key,
+            since=since,
+            until=until,
+            after_version=after_version,
+            limit=limit,
+            viewer=viewer,
+        )
+
+    async def read_at_version(
+        self, entity_path: str, key: str, version: int, *, viewer: str | None = None
+    ) -> MemoryEntry | None:
+        return entries.read_at_version(self._store, entity_path, key, version, viewer)
+
+    async def commit_outcome(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
+        return commits.commit_outcome(self._store, record)
+
+    async def list_outcomes(
+        self,
+        *,
+        outcome_ref: str | None = None,
+        entity_path: str | None = None,
+        key: str | None = None,
+        limit: int | None = None,
+        before: int | None = None,
+        viewer: str | None = None,
+    ) -> Sequence[RecordedOutcome]:
+        return outcomes.list_outcomes(
+            self._store,
+            outcome_ref=outcome_ref,
+            entity_path=entity_path,
+            key=key,
+            limit=limit,
+            before=before,
+            viewer=viewer,
+        )
+
+    async def commit(
+        self,
+        changes: Sequence[Change],
+        *,
+        author: str,
+        message: str = "",
+        session_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> CommitResult:
+        return commits.commit(
+            self._store,
+            changes,
+            author=author,
+            message=message,
+            session_id=session_id,
+            idempotency_key=idempotency_key,
+        )
+
+    async def recorded_result(self, idempotency_key: str, *, author: str) -> CommitResult | None:
+        return commits.recorded_result(self._store, idempotency_key, author)
+
+    async def list_commits(
+        self,
+        *,
+        limit: int | None = None,
+        before: int | None = None,
+        viewer: str | None = None,
+    ) -> Sequence[Commit]:
+        return commits.list_commits(self._store, limit=limit, before=before, viewer=viewer)
+
+    async def get_commit(self, commit_id: str, *, viewer: str | None = None) -> Commit | None:
+        return commits.get_commit(self._store, commit_id, viewer)
+
+    async def save_commit(self, commit: Commit) -> Commit:
+        return commits.save_commit(self._store, commit)
+
+    async def common_ancestor(self, commit_a: str, commit_b: str) -> str | None:
+        return commits.common_ancestor(self._store, commit_a, commit_b)
+
+    async def search(self, query: SearchQuery, *, viewer: str | None = None) -> SearchPage:
+        return search.search(self._store, query, viewer)
+
+    async def stats(self, *, include_system: bool = True, viewer: str | None = None) -> MemoryStats:
+        return statistics.stats(self._store, include_system=include_system, viewer=viewer)
+
+    async def scopes(
+        self,
+        entity_path: str | None = None,
+        *,
+        include_system: bool = True,
+        viewer: str | None = None,
+    ) -> Sequence[ScopeInfo]:
+        return statistics.scopes(self._store, entity_path, include_system=include_system, viewer=viewer)
+
+    async def verify(self) -> VerifyReport:
+        return integrity.verify(self._store)
