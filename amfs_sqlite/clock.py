@@ -82,9 +82,9 @@ def instant(spelling: datetime | date | str) -> datetime:
     elif isinstance(spelling, datetime):
         moment = spelling
     elif isinstance(spelling, date):
-        moment = datetime(spelling.year, spelling.month, spelling.day)
+        moment = datetime(spelling.year, spelling.month, spelling.day, tzinfo=UTC)
     else:
-        raise ValueError(f"{spelling!r} is no instant")
+        raise ValueError(f"{spelling!r} is no instant")  # noqa: TRY004 - pydantic wants a ValueError
     try:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError as beyond:
@@ -115,5 +115,5 @@ def patience(timeout_s: float) -> Iterator[None]:
         left = deadline - time.monotonic()
         if left <= 0:
             return
-        time.sleep(min(left, random.uniform(RETRY_FIRST_S / 2, longest)))
+        time.sleep(min(left, random.uniform(RETRY_FIRST_S / 2, longest)))  # noqa: S311 - no secret
         longest = min(longest * 2, RETRY_LONGEST_S)

@@ -229,7 +229,8 @@ class OutcomeEffect(Model):
 
     ``version`` is the version the outcome was about, ``resulting_version`` the one that holds
     ``confidence_after`` (the same one, or the next where the policy makes versions), None when not
-    ``applied``; then ``reason`` says why and both confidences are the current version's.
+    ``applied``; then ``reason`` says why, and both confidences are the current version's (of a
+    private one: those of the version named).
     """
 
     entity_path: str

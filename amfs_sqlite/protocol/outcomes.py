@@ -43,8 +43,9 @@ class Outcomes(Protocol):
         """Recorded outcomes, newest first, whether they moved anything or not.
 
         ``entity_path`` and ``key`` (each optional, exact) keep those with an effect on such an
-        entry. ``before`` continues behind a commit's ``sequence``. For a viewer, effects on
-        versions hidden from it are left out, and outcomes by others of which nothing remains are
-        too.
+        entry. An empty filter is none. ``before`` continues behind a commit's ``sequence``; so that
+        nothing is lost there, ``limit`` lets the last commit's outcomes finish. For a viewer,
+        effects on versions hidden from it are left out, and outcomes by others of which nothing
+        remains are too.
         """
         ...

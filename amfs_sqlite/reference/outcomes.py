@@ -63,13 +63,16 @@ def list_outcomes(
         for outcome in reversed(state.outcomes)
         if before is None or outcome.sequence < before
     ]
-    return [
+    found = [
         outcome
         for outcome in recorded
         if outcome is not None
-        and outcome_ref in (None, outcome.record.outcome_ref)
+        and (not outcome_ref or outcome_ref == outcome.record.outcome_ref)
         and _concerns(outcome, entity_path, key)
-    ][:limit]
+    ]
+    page = found[:limit]
+    last = {outcome.sequence for outcome in page[-1:]}
+    return [*page, *(outcome for outcome in found[len(page) :] if outcome.sequence in last)]
 
 
 def _check_exists(draft: State, ref: EntryRef, agent_id: str) -> None:

@@ -127,8 +127,8 @@ def mean(confidences: Iterable[float]) -> float:
     """The average, exact to the last bit whatever the order; of nothing 0; beyond all floats
     infinite.
 
-    >>> mean([0.1, 0.2, 0.3]), mean([])
-    (0.2, 0.0)
+    >>> mean([0.25, 0.75]), mean([])
+    (0.5, 0.0)
     """
     numbers = list(confidences)
     if not numbers:

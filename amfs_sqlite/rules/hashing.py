@@ -15,10 +15,10 @@ GENESIS = ""
 
 
 def canonical_json(value: Any) -> str:
-    """The text AMFS hashes: members sorted, no spaces, ASCII.
+    r"""The text AMFS hashes: members sorted, no spaces, ASCII.
 
     >>> canonical_json({"b": 1, "a": [1.0, "é"]})
-    '{"a":[1.0,"\\\\u00e9"],"b":1}'
+    '{"a":[1.0,"\\u00e9"],"b":1}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 

@@ -85,9 +85,8 @@ def terms_of(query: str) -> tuple[Term, ...]:
 
     Raises InvalidArgumentError only for more than MAX_QUERY_CHARACTERS or a lone surrogate.
 
-    >>> terms_of('deploy* "blue green" file_name -x *')
-    (Term(tokens=('deploy',), prefix=True), Term(tokens=('blue', 'green'), prefix=False), \
-Term(tokens=('file', 'name'), prefix=False), Term(tokens=('x',), prefix=False))
+    >>> [(term.tokens, term.prefix) for term in terms_of('deploy* "blue green" -x *')]
+    [(('deploy',), True), (('blue', 'green'), False), (('x',), False)]
     """
     if len(query) > MAX_QUERY_CHARACTERS:
         raise InvalidArgumentError(

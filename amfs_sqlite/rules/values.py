@@ -1,6 +1,7 @@
 """JSON values as text: what is a value, how it is written down, how it is read back."""
 
 import json
+import math
 from typing import Any
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
@@ -66,7 +67,7 @@ def _check_scalar(node: Any, place: str) -> None:
                 place, f"is an integer of more than {MAX_INTEGER_DIGITS} digits; store it as text"
             )
     elif isinstance(node, float):
-        if node != node or node in (float("inf"), float("-inf")):
+        if not math.isfinite(node):
             raise InvalidArgumentError(place, f"is {node}, which JSON does not have; store null or text")
     else:
         raise InvalidArgumentError(

@@ -4,7 +4,7 @@ from amfs_sqlite.errors import VersionConflictError
 
 
 def next_version(current: int | None) -> int:
-    """Versions count 1, 2, 3 …
+    """The version after this one: they count 1, 2, 3 and on.
 
     >>> next_version(None), next_version(7)
     (1, 8)

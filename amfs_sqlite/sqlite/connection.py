@@ -31,6 +31,7 @@ from amfs_sqlite.sqlite.guard import (
     known_faults,
 )
 from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop
+from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import Transaction
 
 MEMORY = ":memory:"
@@ -163,7 +164,7 @@ class Database:
 
     async def _close(self) -> None:
         async with self._changing:
-            if self._writer is None:
+            if self._writer is None or self._writer.is_inherited:
                 return
             self._closing = True
             try:
@@ -186,8 +187,9 @@ class Database:
                 timeout=0,
                 cached_statements=256,
             )
-        exits.watch(connection, self.path)
-        return Lane(connection, run_group)
+        lane = Lane(connection, run_group)
+        exits.watch(lane, connection, self.path)
+        return lane
 
     def _lanes(self) -> list[Lane]:
         return list(dict.fromkeys(lane for lane in (self._reader, self._writer) if lane is not None))
@@ -364,7 +366,9 @@ def _run_all(connection: sqlite3.Connection, statements: Sequence[str]) -> None:
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-        connection.execute("PRAGMA journal_mode = WAL")
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise sqlite3.OperationalError(f"no write-ahead log is possible here, only {mode}")
 
 
 def _journal_mode_and_schema(tx: Transaction) -> tuple[str, int]:
@@ -425,7 +429,7 @@ _KINDS: dict[int | None, type[StoreError]] = {
 
 @contextmanager
 def _translated(path: str) -> Iterator[None]:
-    """SQLite's errors as ours, the cause kept."""
+    """SQLite's errors and the system's as ours, the cause kept."""
     try:
         yield
     except AmfsError:
@@ -433,3 +437,9 @@ def _translated(path: str) -> Iterator[None]:
     except sqlite3.Error as error:
         kind = _KINDS.get(_code(error), StoreError)
         raise kind(path, f"SQLite says: {error}") from error
+    except UnreadableRowError as error:
+        raise StoreCorruptError(path, str(error)) from error
+    except PermissionError as error:
+        raise StoreReadOnlyError(path, f"the system says: {error.strerror}") from error
+    except OSError as error:
+        raise StoreUnavailableError(path, f"the system says: {error.strerror}") from error

@@ -16,6 +16,9 @@ from amfs_sqlite.errors import (
 APPLICATION_ID = 0x414D4653  # "AMFS" in ASCII
 SQLITE_MAGIC = b"SQLite format 3\0"
 HEADER_BYTES = 100
+# SQLite puts "-journal" behind the name, and on Unix takes no longer path than this with it.
+MAX_NAME_BYTES = 255 - 8
+MAX_PATH_BYTES = 512 - 8
 
 log = logging.getLogger("amfs_sqlite")
 
@@ -27,7 +30,10 @@ def resolve(path: str | os.PathLike[str]) -> str:
         raise StoreUnavailableError(spelled, "no path was given")
     if "\0" in spelled:
         raise StoreUnavailableError(spelled, "a path cannot hold a NUL character")
-    return os.path.realpath(Path(spelled).expanduser())
+    try:
+        return os.path.realpath(Path(spelled).expanduser())
+    except RuntimeError as unknown:
+        raise StoreUnavailableError(spelled, "names a home folder that is not known here") from unknown
 
 
 def prepare(path: str, newest_schema: int) -> None:
@@ -37,8 +43,10 @@ def prepare(path: str, newest_schema: int) -> None:
     Raises for what must be left alone. Reads at most the header, and never through SQLite, which
     would put its side files beside a file that is not ours.
     """
+    _refuse_long(path)
     try:
         _create_if_missing(path)
+        logged = size(path + "-wal")  # Before the header: another process may be filling an empty file.
         header = _header(path)
     except PermissionError as refused:
         raise StoreReadOnlyError(path, f"cannot be created or read: {refused.strerror}") from refused
@@ -47,7 +55,7 @@ def prepare(path: str, newest_schema: int) -> None:
     _refuse_second_names(path)
     if header:
         _refuse_foreign(path, header, newest_schema)
-    elif size(path + "-wal"):
+    elif logged:
         raise StoreCorruptError(path, "is empty, but its -wal beside it is not")
     _warn_of_wide_modes(path)
 
@@ -55,6 +63,12 @@ def prepare(path: str, newest_schema: int) -> None:
 def file_uri(path: str) -> str:
     """The path as a URI for SQLite, so that no character of it is taken for a parameter."""
     return Path(path).as_uri() + "?mode=rw"
+
+
+def _refuse_long(path: str) -> None:
+    for part, limit in ((Path(path).name, MAX_NAME_BYTES), (path, MAX_PATH_BYTES)):
+        if (length := len(os.fsencode(part))) > limit:
+            raise StoreUnavailableError(path, f"is too long: {length} bytes, where {limit} is the limit")
 
 
 def _create_if_missing(path: str) -> None:
@@ -75,7 +89,7 @@ def _header(path: str) -> bytes:
 
 
 def _refuse_foreign(path: str, header: bytes, newest_schema: int) -> None:
-    if size(path + "-journal"):
+    if not any(header) and size(path + "-journal"):
         return  # A creation was cut short: SQLite rolls it back, then the schema is looked at again.
     if len(header) < HEADER_BYTES or not header.startswith(SQLITE_MAGIC):
         raise ForeignFileError(path, "is not a SQLite file")

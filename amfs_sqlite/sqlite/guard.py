@@ -8,6 +8,7 @@ held around every transaction that writes and every checkpoint, makes that momen
 import os
 import sqlite3
 import sys
+import weakref
 from typing import Protocol
 
 if sys.platform == "win32":
@@ -57,6 +58,8 @@ class FileGuard:
 
     def __init__(self, path: str) -> None:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        self._close_once = weakref.finalize(self, os.close, self._descriptor)
+        _opened.add(self)
 
     def try_acquire(self) -> bool:
         try:
@@ -77,7 +80,20 @@ class FileGuard:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        self._close_once()
+
+
+_opened: "weakref.WeakSet[FileGuard]" = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    for guard in list(_opened):
+        guard.close()
+
+
+if hasattr(os, "register_at_fork"):
+    # The lock belongs to whoever has the file open: a child would hold on to it after its parent's end.
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def has_wal_reset_fault(version: tuple[int, ...]) -> bool:

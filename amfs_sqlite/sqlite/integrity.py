@@ -2,7 +2,9 @@
 
 import json
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -25,7 +27,7 @@ from amfs_sqlite.rules.hashing import (
     tree_hash,
 )
 from amfs_sqlite.rules.values import decode
-from amfs_sqlite.sqlite.rows import entry_of, moment, record_of
+from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, entry_of, moment, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
 VERSIONS = """
@@ -55,7 +57,8 @@ SELECT sequence, namespace, branch, id, kind, message, author, session_id, paren
 RECORD_DIGESTS = "SELECT record_digest, content_hash FROM versions WHERE sequence = ? ORDER BY id"
 OUTCOME_DIGESTS = "SELECT digest FROM outcomes WHERE sequence = ? ORDER BY id"
 OUTCOMES = """
-SELECT o.id, o.record, o.outcome_ref, o.outcome_type, o.agent_id, o.digest, m.id
+SELECT o.id, o.record, o.namespace, o.outcome_ref, o.outcome_type, o.agent_id, o.digest,
+       m.namespace, m.id
 FROM outcomes AS o LEFT JOIN commits AS m ON m.sequence = o.sequence ORDER BY o.id"""
 EFFECTS = """
 SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confidence_after,
@@ -68,6 +71,9 @@ SELECT (SELECT count(*) FROM current), (SELECT count(*) FROM versions),
        (SELECT count(*) FROM commits), (SELECT count(*) FROM outcomes)"""
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
+# Columns of an entry's row that may be damaged, and what stands for them then.
+VALUE = 3
+BLANKS = {VALUE: "null", 7: 0, 8: "[]", 10: None, 11: None, 12: "{}"}
 
 
 class Line(NamedTuple):
@@ -82,59 +88,95 @@ class Line(NamedTuple):
     sequence: int
     is_erased: bool
     entry: MemoryEntry
+    damaged: frozenset[int] = frozenset()
+    """The columns that cannot be read and for which a blank stands in ``entry``; -1 for any text."""
 
     def finding(self, code: FindingCode, message: str) -> Finding:
         """Something about this version."""
-        return Finding(
-            code=code,
-            message=message,
-            entity_path=self.entry.entity_path,
-            key=self.entry.key,
-            version=self.entry.version,
-            commit_id=self.entry.commit_id,
-        )
+        entry = self.entry
+        at = (entry.entity_path, entry.key)
+        return _finding(code, message, at, version=entry.version, commit_id=entry.commit_id)
 
 
 def verify(tx: Transaction) -> VerifyReport:
-    keys, versions, commits, outcomes = tx.row(COUNTS)
-    return VerifyReport(
-        key_count=keys,
-        version_count=versions,
-        commit_count=commits,
-        outcome_count=outcomes,
-        findings=(*_key_findings(tx), *_outcome_findings(tx), *_commit_findings(tx)),
+    with _any_text(tx.connection):
+        keys, versions, commits, outcomes = tx.row(COUNTS)
+        return VerifyReport(
+            key_count=keys,
+            version_count=versions,
+            commit_count=commits,
+            outcome_count=outcomes,
+            findings=(*_key_findings(tx), *_outcome_findings(tx), *_commit_findings(tx)),
+        )
+
+
+@contextmanager
+def _any_text(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read text that is no UTF-8 any more as text that equals no other, instead of raising."""
+    connection.text_factory = lambda stored: stored.decode(errors="surrogateescape")
+    try:
+        yield
+    finally:
+        connection.text_factory = str
+
+
+def _finding(
+    code: FindingCode,
+    message: str,
+    at: tuple[str | None, str | None] = (None, None),
+    *,
+    version: int | None = None,
+    commit_id: str | None = None,
+) -> Finding:
+    path, key = at
+    return Finding(
+        code=code,
+        message=message,
+        entity_path=_shown(path),
+        key=_shown(key),
+        version=version,
+        commit_id=_shown(commit_id),
     )
+
+
+def _shown(cell: Any) -> Any:
+    return cell.encode(errors="backslashreplace").decode() if isinstance(cell, str) else cell
 
 
 def _key_findings(tx: Transaction) -> Iterator[Finding]:
     for path, key in tx.each(VERSIONLESS):
-        yield Finding(code="gap", message="no version is left", entity_path=path, key=key)
+        yield _finding("gap", "no version is left", (path, key))
     for key_id, rows in groupby(tx.each(VERSIONS), key=lambda row: row[0]):
         before: Line | None = None
         for row in rows:
             if row[1] is None:
-                yield Finding(
-                    code="link",
-                    message="a version without its key",
-                    version=row[9],
-                    commit_id=row[22],
-                )
+                yield _finding("link", "a version without its key", version=row[9], commit_id=row[22])
                 continue
-            line = Line._make((*row[:7], row[10] is None, _readable(row[7:])))
+            line = Line._make((*row[:7], row[10] is None, *_readable(row[7:])))
             yield from _version_findings(line, before)
             before = line
         if before is not None:
             yield from _current_findings(tx, key_id, before)
 
 
-def _readable(row: Sequence[Any]) -> MemoryEntry:
-    """The entry; a value whose text is no JSON any more is shown as that text, which hashes otherwise."""
+def _readable(row: Sequence[Any]) -> tuple[MemoryEntry, frozenset[int]]:
+    """The entry, with blanks for the columns that cannot be read any more, and which those are."""
     try:
-        return entry_of(row)
-    except ValueError:
-        repaired = list(row)
-        repaired[3], repaired[8], repaired[11], repaired[12] = "null", "[]", None, "{}"
-        return entry_of(repaired).model_copy(update={"value": row[3]})
+        return entry_of(row), frozenset()
+    except UnreadableRowError:
+        shown = [_shown(cell) for cell in row]
+    damaged = {-1} if shown != list(row) else set()
+    repaired = [BLANKS.get(place, cell) for place, cell in enumerate(shown)]
+    for place in BLANKS:
+        tried = [*repaired]
+        tried[place] = row[place]
+        try:
+            entry_of(tried)
+        except UnreadableRowError:
+            damaged.add(place)
+        else:
+            repaired = tried
+    return entry_of(repaired), frozenset(damaged)
 
 
 def _version_findings(line: Line, before: Line | None) -> Iterator[Finding]:
@@ -146,34 +188,51 @@ def _version_findings(line: Line, before: Line | None) -> Iterator[Finding]:
         yield line.finding("order", "was stored before the version it follows")
     if not SHA256.fullmatch(entry.content_hash or ""):
         yield line.finding("algorithm", "contentHash is no SHA-256")
-    elif not line.is_erased and content_hash(entry.value) != entry.content_hash:
+    elif not line.is_erased and not _has_its_content(line):
         yield line.finding("content", "the value does not hash to its contentHash")
     previous = None if before is None else before.entry.integrity_chain
     if not SHA256.fullmatch(entry.integrity_chain or ""):
         yield line.finding("algorithm", "integrityChain is no SHA-256")
     elif integrity_chain(entry.content_hash or "", previous) != entry.integrity_chain:
         yield line.finding("link", "integrityChain does not follow from the version before")
-    if _record_digest(line) != line.record_digest:
+    if not SHA256.fullmatch(line.record_digest):
+        yield line.finding("algorithm", "the record digest is no SHA-256")
+    elif line.damaged - {VALUE} or _record_digest(line) != line.record_digest:
         yield line.finding("record", "something written with this version differs from its digest")
     if entry.commit_id is None:
         yield line.finding("commit", "the commit that wrote this version is missing")
 
 
-def _record_digest(line: Line) -> str:
-    return record_digest(
-        line.entry,
-        namespace=line.namespace,
-        branch=line.branch,
-        kind=line.kind,
-        success_count=line.entry.success_count,
-        failure_count=line.entry.failure_count,
-    )
+def _has_its_content(line: Line) -> bool:
+    try:
+        return VALUE not in line.damaged and content_hash(line.entry.value) == line.entry.content_hash
+    except UNREADABLE:
+        return False
+
+
+def _record_digest(line: Line) -> str | None:
+    try:
+        return record_digest(
+            line.entry,
+            namespace=line.namespace,
+            branch=line.branch,
+            kind=line.kind,
+            success_count=line.entry.success_count,
+            failure_count=line.entry.failure_count,
+        )
+    except UNREADABLE:
+        return None
 
 
 def _current_findings(tx: Transaction, key_id: int, newest: Line) -> Iterator[Finding]:
-    if tx.one(COPY, (key_id,)) != tx.one(ORIGINAL, (newest.version_id,)):
-        yield newest.finding("link", "what is current differs from the newest version")
     entry = newest.entry
+    copy = tx.row(COPY, (key_id,))
+    if (current := copy[1]) > entry.version:
+        missing = f"version {current} is missing: version {entry.version} is the newest left"
+        yield _finding("gap", missing, (entry.entity_path, entry.key), version=current)
+        return
+    if copy != tx.one(ORIGINAL, (newest.version_id,)):
+        yield newest.finding("link", "what is current differs from the newest version")
     stands, successes, failures = entry.confidence, entry.success_count, entry.failure_count
     for before, after, success in tx.each(IN_PLACE, (key_id, entry.version)):
         if before != stands:
@@ -186,26 +245,24 @@ def _current_findings(tx: Transaction, key_id: int, newest: Line) -> Iterator[Fi
 
 
 def _outcome_findings(tx: Transaction) -> Iterator[Finding]:
-    for outcome_id, stored, reference, kind, agent, digest, commit_id in tx.each(OUTCOMES):
+    for outcome_id, stored, *copied, digest, namespace, commit_id in tx.each(OUTCOMES):
+        _, reference, kind, _ = copied
         try:
             record = record_of(stored)
-            named = (record.outcome_ref, record.outcome_type, record.agent_id)
+            named = [namespace, record.outcome_ref, record.outcome_type, record.agent_id]
             success = is_success(outcome_type(kind))
             rows = tx.all(EFFECTS, (outcome_id,))
             effects = [_effect(row) for row in rows]
             holds = (
                 outcome_digest(record, effects) == digest
-                and named == (reference, kind, agent)
+                and named == copied
                 and all(bool(row[9]) == success for row in rows)
             )
-        except ValueError:
+        except (UnreadableRowError, *UNREADABLE):
             holds = False
         if not holds:
-            yield Finding(
-                code="outcome",
-                message=f"outcome {reference!r} or one of its effects differs from its digest",
-                commit_id=commit_id,
-            )
+            message = f"outcome {reference!a} or one of its effects differs from its digest"
+            yield _finding("outcome", message, commit_id=commit_id)
 
 
 def _effect(row: Sequence[Any]) -> OutcomeEffect:
@@ -228,15 +285,12 @@ def _commit_findings(tx: Transaction) -> Iterator[Finding]:
     for row in tx.each(COMMITS):
         sequence, commit_id, digest = row[0], row[3], row[13]
         if sequence != expected:
-            yield Finding(
-                code="order",
-                message=f"commit {expected} is missing before commit {sequence}",
-                commit_id=commit_id,
-            )
+            message = f"commit {expected} is missing before commit {sequence}"
+            yield _finding("order", message, commit_id=commit_id)
         yield from _one_commit(tx, row, previous)
         previous, expected = digest, sequence + 1
     if tx.one(HEAD) != (expected - 1, previous):
-        yield Finding(code="head", message="the newest commit is not the one the head names")
+        yield _finding("head", "the newest commit is not the one the head names")
 
 
 def _one_commit(tx: Transaction, row: Sequence[Any], previous: str) -> Iterator[Finding]:
@@ -245,8 +299,10 @@ def _one_commit(tx: Transaction, row: Sequence[Any], previous: str) -> Iterator[
         parents, tree, listed, describes, created_at, digest,
     ) = row  # fmt: skip
     written = tx.all(RECORD_DIGESTS, (sequence,))
-    recomputed = tree_hash(str(content) for _, content in written) if written else tree
+    recomputed = tree
     try:
+        if written:
+            recomputed = tree_hash(content for _, content in written)
         again = commit_digest(
             previous,
             sequence=sequence,
@@ -265,11 +321,8 @@ def _one_commit(tx: Transaction, row: Sequence[Any], previous: str) -> Iterator[
             record_digests=[record for record, _ in written],
             outcome_digests=[own for (own,) in tx.each(OUTCOME_DIGESTS, (sequence,))],
         )
-    except (ValueError, OverflowError):
-        again = None
+    except UNREADABLE:
+        again = ""
     if again != digest or recomputed != tree:
-        yield Finding(
-            code="commit",
-            message="the commit, its versions or its outcomes differ from its digest",
-            commit_id=commit_id,
-        )
+        message = "the commit, its versions or its outcomes differ from its digest"
+        yield _finding("commit", message, commit_id=commit_id)

@@ -49,9 +49,28 @@ class FunctionConnection(sqlite3.Connection):
         return super().execute(statement, parameters)
 
 
+class _Errand:
+    """A function on its way to the thread, run once.
+
+    The thread keeps hold of its last errand while it waits for the next. So that it does not keep
+    an adapter alive that nobody else holds, an errand forgets what it was once it has been run.
+    """
+
+    __slots__ = ("_arguments", "_function")
+
+    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
+        self._function: Callable[..., Any] | None = function
+        self._arguments = arguments
+
+    def __call__(self, connection: sqlite3.Connection) -> Any:
+        function, arguments = self._function, self._arguments
+        self._function, self._arguments = None, ()
+        return function(connection, *arguments) if function else None
+
+
 async def hop(connection: aiosqlite.Connection, function: Callable[..., T], *arguments: Any) -> T:
     """Run ``function(sqlite3_connection, *arguments)`` on the connection's own thread."""
-    answer: Any = await connection.execute_fetchall(cast("str", function), arguments)
+    answer: Any = await connection.execute_fetchall(cast("str", _Errand(function, arguments)))
     return cast("T", answer)
 
 
@@ -66,9 +85,14 @@ class Lane:
         self._waiting: deque[tuple[Body, asyncio.Future[Any]]] = deque()
         self._drain: asyncio.Task[None] | None = None
 
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this is the copy in a forked child: its thread stayed with the parent."""
+        return os.getpid() != self._process
+
     def submit(self, body: Body) -> asyncio.Future[Any]:
         """Queue a job. Raises AdapterClosedError in another process or event loop than the opening one."""
-        if os.getpid() != self._process:
+        if self.is_inherited:
             raise AdapterClosedError("was opened by another process and does not survive a fork")
         if asyncio.get_running_loop() is not self._loop:
             raise AdapterClosedError("was opened in another event loop")
@@ -90,12 +114,15 @@ class Lane:
                 answers = await hop(self.connection, self._run_group, [body for body, _ in group])
             except asyncio.CancelledError:
                 self._abandon(group)
+                # The thread answers in turn: after this it owes the closing loop nothing more.
+                await hop(self.connection, _nothing)
                 raise
             except Exception as error:  # noqa: BLE001 - the connection failed, and all jobs with it
                 answers = [Answer(error=error)] * len(group)
             for (_, future), answer in zip(group, answers, strict=True):
                 if not future.done():
                     _resolve(future, answer)
+            answers.clear()  # The thread holds on to this list as well, and through errors to us.
 
     def _next_group(self) -> list[tuple[Body, asyncio.Future[Any]]]:
         group: list[tuple[Body, asyncio.Future[Any]]] = []
@@ -110,6 +137,10 @@ class Lane:
         for _, future in [*group, *self._waiting]:
             future.cancel()
         self._waiting.clear()
+
+
+def _nothing(connection: sqlite3.Connection) -> None:
+    """A job that is only waited for."""
 
 
 def _resolve(future: asyncio.Future[Any], answer: Answer) -> None:

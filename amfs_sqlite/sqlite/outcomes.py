@@ -162,14 +162,14 @@ def list_outcomes(
     parameters: dict[str, Any] = {
         "namespace": tx.namespace,
         "before": before,
-        "outcome_ref": outcome_ref,
-        "touching": int(entity_path is not None or key is not None),
-        "entity_path": entity_path,
-        "key": key,
+        "outcome_ref": outcome_ref or None,
+        "touching": int(bool(entity_path or key)),
+        "entity_path": entity_path or None,
+        "key": key or None,
     }
     found: list[RecordedOutcome] = []
     for outcome_id, stored, commit_id, sequence in tx.each(OUTCOMES, parameters):
-        if limit is not None and len(found) >= limit:
+        if limit is not None and len(found) >= limit and not (found and found[-1].sequence == sequence):
             break
         whole = RecordedOutcome(
             record=record_of(stored),
@@ -205,6 +205,9 @@ class _Hidden:
 
 
 def _concerns(effects: Iterable[OutcomeEffect], entity_path: str | None, key: str | None) -> bool:
-    if entity_path is None and key is None:
+    if not entity_path and not key:
         return True
-    return any(entity_path in (None, effect.entity_path) and key in (None, effect.key) for effect in effects)
+    return any(
+        (entity_path or effect.entity_path, key or effect.key) == (effect.entity_path, effect.key)
+        for effect in effects
+    )

@@ -1,9 +1,10 @@
 """Rows to models and back, and nothing else."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from amfs_sqlite.models import (
     ArtifactRef,
@@ -16,8 +17,29 @@ from amfs_sqlite.models import (
 )
 from amfs_sqlite.rules.values import decode, encode
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# What reading a damaged row may come to: JSON that is none, that is another shape, a year 300000.
+UNREADABLE = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+
+class UnreadableRowError(Exception):
+    """A row that is no longer what it was stored as."""
+
+
+def _readable(read: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    @wraps(read)
+    def checked(row: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return read(row, *args, **kwargs)
+        except UNREADABLE as error:
+            raise UnreadableRowError("a stored row cannot be read any more; verify tells which") from error
+
+    return checked
 
 
 def microseconds(moment: datetime) -> int:
@@ -48,6 +70,7 @@ def optional_moment(stored: int | None) -> datetime | None:
     return None if stored is None else moment(stored)
 
 
+@_readable
 def entry_of(row: Sequence[Any]) -> MemoryEntry:
     """An entry from the columns that ``entries.ENTRY`` and ``entries.ENTRY_VERSION`` select, in order."""
     (
@@ -107,6 +130,7 @@ def version_columns(entry: MemoryEntry, value: str) -> tuple[Any, ...]:
     )
 
 
+@_readable
 def commit_of(row: Sequence[Any], entries: Sequence[CommitEntry], effects: Sequence[OutcomeEffect]) -> Commit:
     """A commit from the columns of ``commits.COMMIT``, in order, and what belongs to it."""
     (
@@ -132,6 +156,7 @@ def commit_of(row: Sequence[Any], entries: Sequence[CommitEntry], effects: Seque
     )
 
 
+@_readable
 def effect_of(row: Sequence[Any]) -> OutcomeEffect:
     """An effect from the columns of ``outcomes.EFFECT``, in order."""
     path, key, version, policy, before, after, applied, reason, resulting_version = row
@@ -148,6 +173,7 @@ def effect_of(row: Sequence[Any]) -> OutcomeEffect:
     )
 
 
+@_readable
 def record_of(stored: str) -> OutcomeRecord:
     """An outcome as it was reported."""
     return OutcomeRecord.from_wire(decode(stored))

@@ -7,6 +7,7 @@ from amfs_sqlite.models import SearchPage, SearchQuery
 from amfs_sqlite.rules.cursors import search_cursor, search_position
 from amfs_sqlite.rules.limits import check_search
 from amfs_sqlite.rules.text import Term, entry_tokens, joined, matches, terms_of
+from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite.entries import BELOW, ENTRY, HERE, NOT_SYSTEM, VISIBLE
 from amfs_sqlite.sqlite.index import indexed_through
 from amfs_sqlite.sqlite.rows import entry_of, microseconds
@@ -15,8 +16,11 @@ from amfs_sqlite.sqlite.transaction import Transaction
 POSITIONED = ENTRY.replace("SELECT ", "SELECT {position}, ", 1)
 COUNT = "SELECT count(*) FROM current AS c WHERE "
 TAGGED = "c.id IN (SELECT t.key_id FROM entry_tags AS t WHERE t.tag = :tag)"
-INDEXED = """c.version_id <= :indexed_through
-AND c.id IN (SELECT x.rowid FROM text_index AS x WHERE x.tokens MATCH :match)"""
+# What the text index holds of the current versions, and what was found without it.
+MATCHING = """(c.id IN (SELECT w.value FROM json_each(:unindexed) AS w) OR (
+c.version_id <= :indexed_through
+AND c.id IN (SELECT x.rowid FROM text_index AS x WHERE x.tokens MATCH :match)))"""
+NOTHING = "0"
 LIVE = "(c.ttl_at IS NULL OR c.ttl_at > :now)"
 CONFIDENT = "c.confidence >= :min_confidence"
 ORDERS = {"newest": ("c.version_id", "DESC", "<"), "oldest": ("c.id", "ASC", ">")}
@@ -24,26 +28,23 @@ ORDERS = {"newest": ("c.version_id", "DESC", "<"), "oldest": ("c.id", "ASC", ">"
 
 def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | None = None) -> SearchPage:
     check_search(query)
-    position = search_position(query, viewer, store_id)
     terms = terms_of(query.text) if query.text else None
+    position = search_position(query, viewer, store_id)
     filters = _filters(query)
     parameters = _parameters(tx, query, viewer)
     if terms is not None:
-        found = _found_by_text(tx, terms, filters, parameters)
-        filters = [*filters, _one_of(found)]
-    conditions = [*filters, LIVE, *([CONFIDENT] if query.min_confidence else [])]
-    rows = _page(tx, query, conditions, parameters, position)
+        parameters |= _text_parameters(tx, terms, filters, parameters)
+        filters = [*filters, MATCHING if terms else NOTHING]
+    confident = [CONFIDENT] if query.min_confidence else []
+    rows = _page(tx, query, [*filters, LIVE, *confident], parameters, position)
     more = query.limit is not None and len(rows) > query.limit
     rows = rows[: query.limit] if more else rows
-    last = rows[-1][0] if rows else None
+    below = [*filters, LIVE, f"NOT ({CONFIDENT})"]
     return SearchPage(
         entries=tuple(entry_of(row[1:]) for row in rows),
-        next_cursor=(search_cursor(query, viewer, store_id, last) if more and last is not None else None),
-        below_confidence_count=_below_confidence(tx, query, filters, parameters),
-        expired_count=tx.value(
-            COUNT + " AND ".join([*filters, f"NOT {LIVE}", *conditions[len(filters) + 1 :]]),
-            parameters,
-        ),
+        next_cursor=search_cursor(query, viewer, store_id, rows[-1][0]) if more and rows else None,
+        below_confidence_count=_count(tx, below, parameters) if confident else 0,
+        expired_count=_count(tx, [*filters, f"NOT {LIVE}", *confident], parameters),
     )
 
 
@@ -74,33 +75,22 @@ def _parameters(tx: Transaction, query: SearchQuery, viewer: str | None) -> dict
     }
 
 
-def _found_by_text(
+def _text_parameters(
     tx: Transaction, terms: Sequence[Term], filters: Sequence[str], parameters: dict[str, Any]
-) -> list[int]:
-    """The keys whose words match: by the index, and one by one where it lags behind."""
+) -> dict[str, Any]:
+    """How far the index has come, what to ask it, and the keys beyond it whose words match."""
     if not terms:
-        return []
-    through = indexed_through(tx)
-    asked = parameters | {"indexed_through": through, "match": _match(terms)}
-    where = " AND ".join(filters)
-    indexed = f"SELECT c.id FROM current AS c WHERE {where} AND {INDEXED}"
-    found = [key_id for (key_id,) in tx.each(indexed, asked)]
-    rest = f"WHERE {where} AND c.version_id > :indexed_through"
-    pending = f"{POSITIONED.format(position='c.id')} {rest}"
-    for key_id, *row in tx.each(pending, asked):
-        if matches(terms, entry_tokens(entry_of(row))):
-            found.append(key_id)
-    return found
+        return {}
+    indexed = {"indexed_through": indexed_through(tx), "match": _match(terms)}
+    where = " AND ".join([*filters, "c.version_id > :indexed_through"])
+    beyond = tx.each(f"{POSITIONED.format(position='c.id')} WHERE {where}", parameters | indexed)
+    found = [key_id for key_id, *row in beyond if matches(terms, entry_tokens(entry_of(row)))]
+    return indexed | {"unindexed": encode(found)}
 
 
 def _match(terms: Sequence[Term]) -> str:
     """Tokens hold letters, digits and marks alone, so quoting them is all that FTS5 needs."""
     return " ".join(f'"{joined(term.tokens)}"{" *" if term.prefix else ""}' for term in terms)
-
-
-def _one_of(key_ids: Sequence[int]) -> str:
-    """Row numbers that this module read itself, as a condition."""
-    return f"c.id IN ({','.join(map(str, key_ids))})"
 
 
 def _page(
@@ -121,11 +111,6 @@ def _page(
     return tx.all(sql, parameters | {"position": position, "limit": limit})
 
 
-def _below_confidence(
-    tx: Transaction, query: SearchQuery, filters: Sequence[str], parameters: dict[str, Any]
-) -> int:
-    if not query.min_confidence:
-        return 0
-    below = " AND ".join([*filters, LIVE, f"NOT ({CONFIDENT})"])
-    count: int = tx.value(COUNT + below, parameters)
+def _count(tx: Transaction, conditions: Sequence[str], parameters: dict[str, Any]) -> int:
+    count: int = tx.value(COUNT + " AND ".join(conditions), parameters)
     return count

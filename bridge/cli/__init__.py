@@ -1,0 +1,1 @@
+"""The command `amfs-sqlite`: each subcommand parses, calls one operation, and renders."""

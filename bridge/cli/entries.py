@@ -1,0 +1,184 @@
+"""`show` and `history`: one record, and every belief it has held."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import click
+
+from amfs_sqlite.clock import spelled
+from amfs_sqlite.errors import EntryNotFoundError, InvalidArgumentError
+from amfs_sqlite.models import EntryRef, MemoryEntry
+from bridge import rendering
+from bridge.cli import records
+from bridge.cli.layout import Row, blank, fact
+from bridge.cli.options import (
+    EPILOG,
+    PLACE,
+    answer,
+    asked,
+    full_option,
+    json_option,
+    limit_option,
+    page,
+    setting_options,
+)
+from bridge.cli.output import Output
+from bridge.operations import entries, references
+from bridge.session import Session
+
+
+def _one_or_two(context: click.Context, _: click.Parameter, words: Sequence[str]) -> Sequence[str]:
+    if len(words) > 2:
+        problem = f"These are {len(words)} words; name one record, as SCOPE KEY or as SCOPE/KEY."
+        raise click.UsageError(problem, context)
+    return words
+
+
+address_argument = click.argument(
+    "words", nargs=-1, required=True, metavar="SCOPE KEY | SCOPE/KEY", callback=_one_or_two
+)
+
+
+@click.command(epilog=EPILOG)
+@address_argument
+@click.option("--at", type=click.IntRange(min=1), metavar="N", help="Show version N, not the current one.")
+@full_option
+@json_option
+@setting_options(*PLACE)
+def show(words: Sequence[str], at: int | None, *, full: bool, as_json: bool) -> None:
+    """Show one record with all its facts.
+
+    Name it by SCOPE and KEY, or in one word as it is printed elsewhere: SCOPE/KEY, or SCOPE/KEY@N
+    for version N.
+
+    JSON: {"ref", "entry", "supersededAt", "successCount", "failureCount"}; entry has AMFS's names:
+    entityPath, key, version, value, provenance, confidence, contentHash, integrityChain, ...
+    """
+    entry = asked(lambda store: _record(store.session, words, at))
+    answer(records.document(entry), lambda out: _facts(out, entry, full=full), as_json=as_json)
+
+
+@click.command(epilog=EPILOG)
+@address_argument
+@limit_option(entries.HISTORY_LIMIT)
+@click.option("--after", type=click.IntRange(min=0), default=0, metavar="N", help="Begin behind version N.")
+@full_option
+@json_option
+@setting_options(*PLACE)
+def history(words: Sequence[str], limit: int, after: int, *, full: bool, as_json: bool) -> None:
+    """Show every belief a record has held, oldest first.
+
+    They are linked by their hashes: each one in the chain is made of the content hash above it and
+    the one before it, so that none can be changed alone. Outcomes move the confidence of a belief
+    and add none: see `outcomes`.
+
+    JSON: {"records": [as in show], "nextAfter": N for --after, or null where nothing is left}.
+    """
+    found = asked(lambda store: _beliefs(store.session, words, after, limit + 1))
+    shown, last = page(found, limit)
+    answer(
+        {
+            "records": [records.document(entry) for entry in shown],
+            "nextAfter": None if last is None else last.version,
+        },
+        lambda out: _chain(out, shown, after, last, full=full),
+        as_json=as_json,
+    )
+
+
+async def _record(session: Session, words: Sequence[str], at: int | None) -> MemoryEntry:
+    ref = await _address(session, words)
+    if at is not None and ref.version is not None:
+        raise InvalidArgumentError("at", "names a version, and so does the reference; leave one out")
+    version = ref.version if at is None else at
+    if version is None:
+        return await entries.read(session, ref.entity_path, ref.key)
+    found = await entries.history(session, ref.entity_path, ref.key, after_version=version - 1, limit=1)
+    if not found or found[0].version != version:
+        raise EntryNotFoundError(ref.entity_path, ref.key, version)
+    return found[0]
+
+
+async def _beliefs(session: Session, words: Sequence[str], after: int, limit: int) -> Sequence[MemoryEntry]:
+    ref = await _address(session, words)
+    return await entries.history(session, ref.entity_path, ref.key, after_version=after, limit=limit)
+
+
+async def _address(session: Session, words: Sequence[str]) -> EntryRef:
+    if len(words) == 1:
+        return await references.resolve(session, words[0])
+    scope, key = words
+    return EntryRef(entity_path=scope, key=key)
+
+
+def _facts(out: Output, entry: MemoryEntry, *, full: bool) -> Iterator[Row]:
+    current = "current" if entry.superseded_at is None else "superseded"
+    yield fact("record", out.name(str(entry.ref), "bold"), out.text(current, "dim"))
+    yield fact("scope", out.name(entry.entity_path))
+    yield fact("key", out.name(entry.key))
+    if isinstance(entry.value, str):
+        yield from records.text(out, "text", entry.value)
+    else:
+        yield from records.text(out, "JSON", json.dumps(entry.value, indent=2, ensure_ascii=False))
+    exactly = out.text(repr(entry.confidence), "dim")
+    yield fact("confidence", records.confidence(out, entry.confidence), exactly)
+    since = f"success {entry.success_count}, failure {entry.failure_count} since this value was written"
+    yield fact("outcomes", out.text(f"{since}; {entry.outcome_count} in all"))
+    session = entry.provenance.session_id
+    yield fact("author", out.name(entry.agent_id), *([out.name(session, "dim")] if session else []))
+    yield fact("written", out.text(spelled(entry.written_at)))
+    if entry.superseded_at is not None:
+        yield fact("superseded", out.text(spelled(entry.superseded_at)))
+    yield fact("visible to", out.text("everyone") if entry.shared else out.name(entry.agent_id, "yellow"))
+    if entry.tags:
+        yield fact("tags", *(out.name(tag, "cyan") for tag in entry.tags))
+    if entry.ttl_at is not None:
+        yield fact("expires", out.text(spelled(entry.ttl_at)))
+    for artifact in entry.artifact_refs or ():
+        yield fact("artifact", out.text(rendering.Value(artifact.to_wire()).raw))
+    for name, value in (entry.model_extra or {}).items():
+        yield fact("more", out.name(name), records.value(out, value))
+    yield fact("content hash", out.hash(entry.content_hash, full=full))
+    yield fact("chain", out.hash(entry.integrity_chain, full=full))
+    yield fact("commit", out.hash(entry.commit_id, full=full))
+
+
+def _chain(
+    out: Output, shown: Sequence[MemoryEntry], after: int, last: MemoryEntry | None, *, full: bool
+) -> Iterator[Row]:
+    if not shown:
+        yield Row((out.text(f"no belief behind version {after}"),))
+        return
+    yield Row((records.ref(out, shown[0].entity_path, shown[0].key, style="bold"),))
+    rail = f"{out.marks.line}   "
+    expected = after + 1
+    for entry in shown:
+        yield from _link(out, entry, expected, is_first=entry is shown[0])
+        expected = entry.version + 1
+        head = [
+            out.text(f"v{entry.version}", "bold"),
+            out.at(entry.written_at),
+            out.name(entry.agent_id),
+            records.confidence(out, entry.confidence),
+            out.text("current" if entry.superseded_at is None else "", "dim"),
+        ]
+        if not entry.shared:
+            head.append(out.text("private", "yellow"))
+        yield Row(tuple(head), f"{out.marks.item} ", rail)
+        yield Row((records.value(out, entry.value),), rail, rail)
+        yield Row((out.text("content", "dim"), out.hash(entry.content_hash, full=full)), rail, rail)
+        chain = out.hash(entry.integrity_chain, full=full)
+        chain.stylize("cyan")
+        yield Row((out.text("chain  ", "cyan"), chain), f"{out.marks.link}   ", rail)
+    if last is not None:
+        yield blank(out.marks.pause)
+        yield Row((out.text(f"more: --after {last.version}", "dim"),), "  ", "  ")
+
+
+def _link(out: Output, entry: MemoryEntry, expected: int, *, is_first: bool) -> Iterator[Row]:
+    """The line from the belief before, or where it is broken."""
+    if entry.version != expected:
+        missing = f"version {expected} is missing: run amfs-sqlite verify"
+        yield Row((out.text(missing, "bold red"),), f"{out.marks.pause} ", f"{out.marks.pause} ")
+    elif expected > 1:
+        yield blank(out.marks.pause if is_first else out.marks.line)

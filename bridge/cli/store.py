@@ -1,0 +1,91 @@
+"""The store that a command is about, opened as its owner, for the time of one question."""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from amfs_sqlite.errors import InvalidArgumentError, StoreError
+from amfs_sqlite.rules.confidence import HANDOFF
+from amfs_sqlite.sqlite import SqliteAdapter, StoreDescription
+from bridge.cli.output import presentable
+from bridge.rendering import one_line
+from bridge.session import Session
+from bridge.settings import IN_MEMORY, Settings, from_sources
+
+T = TypeVar("T")
+
+
+class NoStoreError(StoreError):
+    """There is no file. None was made."""
+
+    code = "no_store"
+    advice = "name another with --db or MEMORY_DB; an agent's first write makes a new one"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An open store: the owner's session on it, and what is known about the file."""
+
+    session: Session
+    describe: Callable[[], Awaitable[StoreDescription]]
+
+
+def ask(given: Mapping[str, str], question: Callable[[Store], Awaitable[T]]) -> T:
+    """Open the store that the settings name, ask, close it.
+
+    ``given`` are settings from arguments, by name. Raises NoStoreError where there is no file:
+    looking must not make one.
+    """
+    settings = from_sources(given, os.environ)
+    if settings.db == IN_MEMORY:
+        raise InvalidArgumentError("db", "is in memory and would be empty here; name a file")
+    if not Path(settings.db).exists():
+        raise NoStoreError(settings.db, "does not exist")
+    with _warnings_told():
+        return asyncio.run(_answered(settings, question))
+
+
+async def _answered(settings: Settings, question: Callable[[Store], Awaitable[T]]) -> T:
+    adapter = SqliteAdapter(
+        settings.db,
+        namespace=settings.namespace,
+        outcomes=HANDOFF,
+        durability=settings.durability,
+        busy_timeout_s=settings.busy_timeout_s,
+    )
+    async with adapter:
+        session = Session(adapter, settings.agent, settings.session, owner=True)
+        return await question(Store(session, adapter.describe))
+
+
+def complain(code: str, message: str) -> None:
+    """One line on standard error: a code, and what happened."""
+    stream = sys.stderr
+    if stream is not None:
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        stream.write(f"{code}: {presentable(one_line(message), encoding)}\n")
+
+
+class _Teller(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        complain("warning", record.getMessage())
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """What the store and the bridge warn of in their logs, as lines on standard error."""
+    teller = _Teller(logging.WARNING)
+    loggers = [logging.getLogger(name) for name in ("amfs_sqlite", "bridge")]
+    for each in loggers:
+        each.addHandler(teller)
+    try:
+        yield
+    finally:
+        for each in loggers:
+            each.removeHandler(teller)

@@ -1,0 +1,1 @@
+"""Handoff packets: what one agent gives and another takes, pinned to exact versions of records."""

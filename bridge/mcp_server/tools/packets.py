@@ -1,0 +1,199 @@
+"""Handing work over, and picking it up."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from amfs_sqlite.clock import spelled
+from amfs_sqlite.models import EntryRef, MemoryEntry
+from bridge.mcp_server import pages, render
+from bridge.mcp_server.arguments import Arguments, Texts
+from bridge.mcp_server.tool import Answer, MemoryTool
+from bridge.mcp_server.workplace import Workplace
+from bridge.operations import packets, references
+
+# Shares of a packet's answer; its records have what the others leave.
+SUMMARY_BYTES = 6_000
+STEPS_BYTES = 4_000
+STALE_BYTES = 6_000
+HELD_BYTES = 1_000
+# Pinned references in an acknowledgement, where they stand twice.
+PINNED_BYTES = 12_000
+
+
+class Handoff(Arguments):
+    """What `handoff` takes."""
+
+    summary: Annotated[str, Field(description="What was done and found")]
+    next_steps: Annotated[Texts, Field(description="In order")] = ()
+    open_questions: Annotated[Texts, Field(description="Undecided")] = ()
+    refs: Annotated[Texts, Field(description="scope/key@N or scope/key")] = ()
+    to_agent: Annotated[str, Field(description="Empty: whoever comes")] = ""
+    idempotency_key: Annotated[str, Field(description="Makes a retry safe")] = ""
+
+
+class Resume(Arguments):
+    """What `resume` takes."""
+
+    handoff_id: Annotated[str, Field(description="Empty: the oldest waiting")] = ""
+    peek: Annotated[bool, Field(description="Look, claim nothing")] = False
+
+
+async def handoff(at: Workplace, given: Handoff) -> Answer:
+    """Give a packet; say what it pins."""
+    refs = await references.resolve_all(at.session, given.refs) if given.refs else None
+    done = await packets.give(
+        at.session,
+        given.summary,
+        next_steps=given.next_steps,
+        open_questions=given.open_questions,
+        refs=refs,
+        to_agent=given.to_agent or None,
+        idempotency_key=given.idempotency_key or None,
+    )
+    packet = done.packet
+    pinned = [pin.ref for pin in packet.pins]
+    lines = [
+        f"{packet.id}  {packet.state}  {_addressee(packet)}  pins {render.counted(len(pinned), 'record')}",
+        *_listed("pinned", pinned),
+        *_listed("left out, private", done.left_out),
+    ]
+    return Answer(
+        "\n".join(lines),
+        {
+            "handoffId": packet.id,
+            "state": packet.state,
+            "toAgent": packet.to_agent or "",
+            "pinnedCount": len(pinned),
+            "pinned": _some(pinned),
+            "leftOutCount": len(done.left_out),
+            "leftOut": _some(done.left_out),
+        },
+    )
+
+
+async def resume(at: Workplace, given: Resume) -> Answer:
+    """A packet with its pinned records and what has changed since, or that nothing waits."""
+    look = packets.peek if given.peek else packets.take
+    found = await look(at.session, given.handoff_id or None)
+    if isinstance(found, packets.NothingWaiting):
+        agent = render.word(at.session.agent_id)
+        return Answer("\n".join([f"nothing waits for {agent}", *_held(found.held)]))
+    above = [render.STORED, *_packet(found.packet, claimed=not given.peek)]
+    below = [*_warnings(found.stale), *_held(found.held)]
+    taken_bytes = sum(render.size(line) + 1 for line in [*above, *below])
+    room_bytes = pages.ANSWER_BYTES - pages.FRAME_BYTES - taken_bytes
+    shown = pages.fitting([_line(record) for record in found.records], room_bytes)
+    hidden = len(found.records) - len(shown)
+    more = [f"{hidden} more pinned records; {_elsewhere(found.packet)}"] if hidden else []
+    count = f"{render.counted(len(found.records), 'pinned record')}, as given:"
+    return Answer("\n".join([*above, count, *shown, *more, *below]))
+
+
+def _addressee(packet: packets.Packet) -> str:
+    to = "whoever comes" if packet.to_agent is None else render.word(packet.to_agent)
+    return f"from {render.word(packet.from_agent)} to {to}"
+
+
+def _packet(packet: packets.Packet, *, claimed: bool) -> list[str]:
+    claim = f"claimed by {render.word(packet.claimed_by or '')}" if claimed else "only looked at"
+    if packet.lease_until is not None and claimed:
+        claim += f" until {spelled(packet.lease_until)}"
+    lines = [
+        f"{packet.id}  {_addressee(packet)}  {spelled(packet.created_at)}  {claim}",
+        f"summary: {_text(packet, packet.summary, SUMMARY_BYTES)}",
+    ]
+    for name, texts in (("next", packet.next_steps), ("open", packet.open_questions)):
+        whole = [f"{name}: {_text(packet, each, STEPS_BYTES)}" for each in texts]
+        shown = pages.fitting_texts(whole, STEPS_BYTES + render.NAME_BYTES)
+        lines += shown
+        if len(shown) < len(whole):
+            lines.append(f"{name}: {len(whole) - len(shown)} more; {_elsewhere(packet)}")
+    return lines
+
+
+def _text(packet: packets.Packet, text: str, limit_bytes: int) -> str:
+    return render.Value(text).beginning(limit_bytes, _elsewhere(packet))
+
+
+def _elsewhere(packet: packets.Packet) -> str:
+    return f"the command 'amfs-sqlite packets show {packet.id}' has all"
+
+
+def _line(record: MemoryEntry) -> pages.Line:
+    value = render.Value(record.value)
+    heading = render.heading(record)
+    advice = f'history of it with limit 1 cursor "{record.version - 1}" for all'
+    return lambda value_bytes: f"{heading}  {value.beginning(value_bytes, advice)}"
+
+
+def _warnings(stale: tuple[packets.Stale, ...]) -> list[str]:
+    if not stale:
+        return ["stale: none, every pinned value is still current"]
+    lines = [_warning(each) for each in stale]
+    shown = pages.fitting_texts(lines, STALE_BYTES)
+    if len(shown) < len(lines):
+        shown.append(f"stale: {len(lines) - len(shown)} more; recall a record before you use it")
+    return shown
+
+
+def _warning(stale: packets.Stale) -> str:
+    ref = EntryRef(entity_path=stale.entity_path, key=stale.key)
+    now = "not to be seen" if stale.current_version is None else f"at {stale.current_version}"
+    return (
+        f"stale: {render.word(str(ref), STALE_BYTES // 2)} was pinned at {stale.pinned_version},"
+        f" is now {now}: {render.one_line(stale.change)}"
+    )
+
+
+def _held(held: tuple[str, ...]) -> list[str]:
+    if not held:
+        return []
+    shown = pages.fitting_texts([render.word(each) for each in held], HELD_BYTES)
+    more = f" and {len(held) - len(shown)} more" if len(shown) < len(held) else ""
+    return [f"you also hold {' '.join(shown)}{more}; resume with handoff_id returns one"]
+
+
+def _some(refs: tuple[EntryRef, ...] | list[EntryRef]) -> list[str]:
+    return pages.fitting_texts([str(ref) for ref in refs], PINNED_BYTES) if refs else []
+
+
+def _listed(what: str, refs: tuple[EntryRef, ...] | list[EntryRef]) -> list[str]:
+    lines = [f"{what}: {render.reference(ref)}" for ref in refs]
+    shown = pages.fitting_texts(lines, PINNED_BYTES)
+    if len(shown) < len(lines):
+        shown.append(f"{what}: {len(lines) - len(shown)} more")
+    return shown
+
+
+_REFS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+
+HANDOFF = MemoryTool(
+    name="handoff",
+    title="Hand over",
+    description=(
+        "Hand work over. Call when you stop or pass a task on. Without refs it pins all you"
+        " remembered, read by scope+key or resumed, at the versions you saw."
+    ),
+    arguments=Handoff,
+    run=handoff,
+    facts={
+        "handoffId": {"type": "string"},
+        "state": {"type": "string"},
+        "toAgent": {"type": "string", "description": "Empty: whoever comes"},
+        "pinnedCount": {"type": "integer"},
+        "pinned": _REFS,
+        "leftOutCount": {"type": "integer", "description": "Private records not pinned"},
+        "leftOut": _REFS,
+    },
+)
+RESUME = MemoryTool(
+    name="resume",
+    title="Pick up work",
+    description=(
+        "Pick up handed-over work. Call when you start, before anything else. Claims a packet;"
+        " gives its pinned records and a warning for each that has changed since."
+    ),
+    arguments=Resume,
+    run=resume,
+)

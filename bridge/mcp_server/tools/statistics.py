@@ -1,0 +1,100 @@
+"""Where the memory is, what it holds, and whether it is whole."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from amfs_sqlite.models import Finding, VerifyReport
+from amfs_sqlite.sqlite import StoreDescription
+from bridge.mcp_server import pages, render
+from bridge.mcp_server.arguments import Arguments
+from bridge.mcp_server.tool import Answer, MemoryTool
+from bridge.mcp_server.workplace import Workplace
+from bridge.operations import integrity, statistics
+
+PATH_BYTES = 6_000
+
+
+class MemoryStats(Arguments):
+    """What `memory_stats` takes."""
+
+    verify: Annotated[bool, Field(description="Also check every hash")] = False
+
+
+async def memory_stats(at: Workplace, given: MemoryStats) -> Answer:
+    """The file, the session, the counts; with verify also the findings."""
+    summary = await statistics.stats(at.session)
+    store = await at.describe()
+    counts = summary.stats
+    states = ", ".join(f"{count} {state}" for state, count in summary.packets.items())
+    lines = [
+        *_place(at, store),
+        f"records: {counts.total_entries}, in {counts.total_entities} scopes",
+        f"agents: {counts.total_agents}",
+        f"versions: {counts.version_count}",
+        f"commits: {counts.commit_count}",
+        f"outcomes: {counts.outcome_count}",
+        f"average confidence: {render.percent(counts.confidence_avg)}",
+        f"packets: {states}",
+    ]
+    if given.verify:
+        lines += _findings(await integrity.verify(at.session))
+    return Answer("\n".join(lines))
+
+
+def _place(at: Workplace, store: StoreDescription) -> list[str]:
+    settings = at.settings
+    faults = [f"known fault: {render.one_line(fault)}" for fault in store.known_faults]
+    return [
+        f"file: {render.word(store.path, PATH_BYTES)}",
+        f"bytes: {store.file_bytes}, and {store.wal_bytes} in the write-ahead log",
+        f"agent: {render.word(at.session.agent_id)}",
+        f"session: {render.word(at.session.session_id)}",
+        f"namespace: {render.word(settings.namespace)}",
+        f"durability: {settings.durability}",
+        f"journal: {store.journal_mode}",
+        f"schema: {store.schema_version}",
+        f"SQLite: {store.sqlite_version}",
+        *(faults or ["known faults: none"]),
+    ]
+
+
+def _findings(report: VerifyReport) -> list[str]:
+    checked = (
+        f"checked {report.key_count} keys, {report.version_count} versions,"
+        f" {report.commit_count} commits, {report.outcome_count} outcomes"
+    )
+    if report.ok:
+        return [f"verify: {checked}; nothing found"]
+    findings = [_finding(each) for each in report.findings]
+    shown = pages.fitting_texts(findings, pages.ANSWER_BYTES - 5 * pages.FRAME_BYTES)
+    more = len(findings) - len(shown)
+    return [
+        f"verify: {checked}; {len(findings)} found: do not trust these records",
+        *shown,
+        *([f"{more} more; the command 'amfs-sqlite verify' has all"] if more else []),
+    ]
+
+
+def _finding(finding: Finding) -> str:
+    where = ""
+    if finding.entity_path is not None and finding.key is not None:
+        at = "" if finding.version is None else f"@{finding.version}"
+        where = f"  {render.word(f'{finding.entity_path}/{finding.key}{at}', render.NAME_BYTES)}"
+    elif finding.commit_id is not None:
+        where = f"  commit {render.word(finding.commit_id)}"
+    return f"finding {finding.code}{where}  {render.one_line(finding.message)}"
+
+
+MEMORY_STATS = MemoryTool(
+    name="memory_stats",
+    title="About this memory",
+    description=(
+        "Which file, agent and session this is, and counts. Call when memory seems wrong or"
+        " empty; with verify when you suspect tampering."
+    ),
+    arguments=MemoryStats,
+    run=memory_stats,
+    reads_only=True,
+    is_idempotent=True,
+)

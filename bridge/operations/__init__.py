@@ -1,0 +1,1 @@
+"""What a user can do, once: async functions on a session, one module per noun."""

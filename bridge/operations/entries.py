@@ -1,0 +1,141 @@
+"""Records: remembering a belief, reading it, and how it came about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from amfs_sqlite.errors import EntryNotFoundError, InvalidArgumentError
+from amfs_sqlite.models import MemoryEntry
+from amfs_sqlite.rules.confidence import HANDOFF
+from amfs_sqlite.rules.hashing import content_hash
+from amfs_sqlite.rules.limits import check_address, check_count, check_tags
+from amfs_sqlite.rules.values import encode
+from amfs_sqlite.rules.visibility import is_system
+from bridge.errors import ReservedPathError
+from bridge.session import Session
+
+DEFAULT_CONFIDENCE = 0.8
+HISTORY_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A record as it stands after remembering.
+
+    ``superseded_version`` is the version before it, None where it is the first. ``unchanged``
+    says that it stood like this already, and that no version was made.
+    """
+
+    entry: MemoryEntry
+    superseded_version: int | None
+    unchanged: bool
+
+
+async def remember(
+    session: Session,
+    scope: str,
+    key: str,
+    value: Any,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    tags: Sequence[str] = (),
+    expected_version: int | None = None,
+    idempotency_key: str | None = None,
+    shared: bool = True,
+) -> Remembered:
+    """Write a belief as the next version of its key, and touch it.
+
+    Where the current version has the same value, tags and ``shared``, it is returned ``unchanged``:
+    ``confidence`` (0 to 1) is where a new belief starts, and does not undo what outcomes have moved
+    since. ``expected_version`` is compare-and-set: 0 means the key must be new, N that N must be
+    current. An ``idempotency_key`` that made a version before returns that result as it was.
+
+    Raises ReservedPathError, and what ``AmfsAdapter.write`` raises.
+    """
+    _check(scope, key, value, tags)
+    HANDOFF.check_confidence(confidence)
+    check_count(expected_version, "expected_version")
+    current = await session.adapter.read(scope, key, viewer=session.agent_id)
+    draft = MemoryEntry.draft(
+        scope,
+        key,
+        value,
+        agent_id=session.agent_id,
+        session_id=session.session_id,
+        tags=tags,
+        confidence=confidence,
+        shared=shared,
+    )
+    if (
+        current is not None
+        and expected_version in (None, current.version)
+        and _says_the_same(current, draft)
+        and not await _was_used(session, idempotency_key)
+    ):
+        session.touch(current)
+        return Remembered(current, _before(current), unchanged=True)
+    if current is not None:
+        draft = draft.model_copy(update={"outcome_count": current.outcome_count})
+    written = await session.adapter.write(
+        draft, expected_version=expected_version, idempotency_key=idempotency_key
+    )
+    session.touch(written)
+    return Remembered(written, _before(written), unchanged=False)
+
+
+async def read(session: Session, scope: str, key: str) -> MemoryEntry:
+    """The current version, which is touched. Raises EntryNotFoundError and ReservedPathError."""
+    _refuse_system(scope)
+    entry = await session.adapter.read(scope, key, viewer=session.viewer)
+    if entry is None:
+        raise EntryNotFoundError(scope, key)
+    session.touch(entry)
+    return entry
+
+
+async def history(
+    session: Session, scope: str, key: str, *, after_version: int = 0, limit: int | None = HISTORY_LIMIT
+) -> Sequence[MemoryEntry]:
+    """Every belief of the key behind ``after_version``, oldest first; nothing is touched.
+
+    Outcomes add none. Raises EntryNotFoundError where the key has none at all.
+    """
+    adapter, viewer = session.adapter, session.viewer
+    versions = await adapter.history(scope, key, after_version=after_version, limit=limit, viewer=viewer)
+    if not versions and not await adapter.history(scope, key, limit=1, viewer=viewer):
+        raise EntryNotFoundError(scope, key)
+    return versions
+
+
+def _check(scope: str, key: str, value: Any, tags: Sequence[str]) -> None:
+    check_address(scope, key)
+    _refuse_system(scope)
+    encode(value)
+    if isinstance(tags, str):
+        raise InvalidArgumentError("tags", "is one text; it must be a list of texts")
+    check_tags(tags)
+
+
+def _refuse_system(scope: str) -> None:
+    if is_system(scope):
+        raise ReservedPathError(scope)
+
+
+def _says_the_same(current: MemoryEntry, draft: MemoryEntry) -> bool:
+    return (
+        current.content_hash == content_hash(draft.value)
+        and current.tags == draft.tags
+        and current.shared == draft.shared
+        and current.ttl_at is None
+    )
+
+
+async def _was_used(session: Session, idempotency_key: str | None) -> bool:
+    if idempotency_key is None:
+        return False
+    recorded = await session.adapter.recorded_result(idempotency_key, author=session.agent_id)
+    return recorded is not None
+
+
+def _before(entry: MemoryEntry) -> int | None:
+    return entry.version - 1 or None

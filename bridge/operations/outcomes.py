@@ -1,0 +1,131 @@
+"""Outcomes: what actually happened, credited to the records it relied on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amfs_sqlite.errors import InvalidArgumentError, VersionConflictError
+from amfs_sqlite.models import (
+    CommitResult,
+    EntryRef,
+    Outcome,
+    OutcomeEffect,
+    OutcomeRecord,
+    RecordedOutcome,
+)
+from amfs_sqlite.rules.confidence import outcome_type
+from amfs_sqlite.rules.limits import check_outcome
+from amfs_sqlite.rules.visibility import is_system
+from bridge.errors import NothingTouchedError, ReservedPathError
+from bridge.handoff import filing, moves
+from bridge.handoff.packet import Packet
+from bridge.session import Session
+
+LIST_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeReport:
+    """What an outcome did to each record it named, in order, and the packet it closed."""
+
+    effects: tuple[OutcomeEffect, ...]
+    packet: Packet | None
+
+
+async def record_outcome(
+    session: Session,
+    outcome: str,
+    outcome_ref: str,
+    *,
+    refs: Sequence[EntryRef] | None = None,
+    handoff_id: str | None = None,
+    note: str = "",
+) -> OutcomeReport:
+    """Report how something turned out, and move the confidence of the records it relied on.
+
+    ``refs`` None is everything the session touched, at the version seen, or, where it touched
+    nothing, what the packet pins. Records whose value has changed since are reported and not
+    moved, and so is what this ``outcome_ref`` has moved before. With ``handoff_id`` the packet,
+    which this agent must hold, is closed in the same commit; all or nothing. Repeating a call
+    whose answer was lost reports what was applied already, and the packet it closed.
+
+    Raises NothingTouchedError, ReservedPathError, EntryNotFoundError for a ref that is not stored,
+    OutcomeConflictError, PacketNotFoundError, PacketStateError, and InvalidArgumentError.
+    """
+    if not outcome_ref:
+        raise InvalidArgumentError("outcome_ref", "is empty; name the run, ticket or task it is about")
+    record = OutcomeRecord(
+        outcome_ref=outcome_ref,
+        outcome_type=outcome_type(outcome).value,
+        agent_id=session.agent_id,
+        note=note,
+        session_id=session.session_id or None,
+    )
+    check_outcome(record)
+    for ref in refs or ():
+        if is_system(ref.entity_path):
+            raise ReservedPathError(ref.entity_path)
+    if handoff_id is not None:
+        return await _close(session, record, refs, handoff_id)
+    named = session.touched_refs() if refs is None else tuple(refs)
+    if not named:
+        raise NothingTouchedError
+    record = record.model_copy(update={"refs": named})
+    return OutcomeReport((await _commit(session, record)).effects, None)
+
+
+async def list_outcomes(
+    session: Session,
+    *,
+    outcome_ref: str | None = None,
+    limit: int | None = LIST_LIMIT,
+    before: int | None = None,
+) -> Sequence[RecordedOutcome]:
+    """Recorded outcomes, newest first, whether they moved anything or not.
+
+    ``before`` continues behind an outcome's ``sequence``; ``limit`` None is all.
+    """
+    return await session.adapter.list_outcomes(
+        outcome_ref=outcome_ref, limit=limit, before=before, viewer=session.viewer
+    )
+
+
+async def _close(
+    session: Session, record: OutcomeRecord, refs: Sequence[EntryRef] | None, handoff_id: str
+) -> OutcomeReport:
+    """Record the outcome and close the packet; all over again if another was faster at it."""
+    while True:
+        filed = await filing.find(session, handoff_id)
+        named = _named(session, filed.packet) if refs is None else tuple(refs)
+        record = record.model_copy(update={"refs": named})
+        if _closed_with(filed.packet, record):
+            return OutcomeReport((await _commit(session, record)).effects, filed.packet)
+        packet = moves.closed(filed.packet, session.agent_id, session.clock.now(), record.outcome_ref)
+        try:
+            result = await session.adapter.commit(
+                [Outcome(record), filing.rewritten(session, filed, packet)],
+                author=session.agent_id,
+                session_id=record.session_id,
+                message=filing.message(handoff_id, "closed"),
+            )
+        except VersionConflictError:
+            continue
+        return OutcomeReport(result.effects, packet)
+
+
+def _named(session: Session, packet: Packet) -> tuple[EntryRef, ...]:
+    return session.touched_refs() or tuple(pin.ref for pin in packet.pins)
+
+
+def _closed_with(packet: Packet, record: OutcomeRecord) -> bool:
+    """Whether this is the packet as an earlier call with this outcome left it."""
+    return (
+        packet.state == "closed"
+        and packet.claimed_by == record.agent_id
+        and packet.outcome_ref == record.outcome_ref
+    )
+
+
+async def _commit(session: Session, record: OutcomeRecord) -> CommitResult:
+    return await session.adapter.commit(
+        [Outcome(record)], author=session.agent_id, session_id=record.session_id
+    )

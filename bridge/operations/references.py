@@ -1,0 +1,63 @@
+"""References as people and tools write them: ``scope/key`` or ``scope/key@version``."""
+
+from collections.abc import Sequence
+
+from amfs_sqlite.errors import (
+    AmbiguousReferenceError,
+    EntryNotFoundError,
+    InvalidArgumentError,
+    quoted,
+)
+from amfs_sqlite.models import EntryRef
+from amfs_sqlite.rules.limits import MAX_ADDRESS_CHARACTERS, check_name
+from amfs_sqlite.rules.references import readings
+from amfs_sqlite.rules.visibility import is_system
+from bridge.errors import ReservedPathError
+from bridge.session import Session
+
+MAX_REFERENCE_CHARACTERS = 2 * MAX_ADDRESS_CHARACTERS + 32
+MAX_REFERENCE_SLASHES = 256
+
+
+async def resolve(session: Session, text: str) -> EntryRef:
+    """The address that a reference means, with its version if it names one.
+
+    A '/' and an '@' may belong to a scope or a key, so each way to read the text is tried against
+    what is stored and visible. Raises EntryNotFoundError where none fits, AmbiguousReferenceError
+    naming the candidates where several do, ReservedPathError for the system's own paths, and
+    InvalidArgumentError for what is no reference.
+    """
+    found = [ref for ref in _readings(text) if await _is_stored(session, ref)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise AmbiguousReferenceError(text, [(ref.entity_path, ref.key) for ref in found])
+    likeliest = readings(text)[0]
+    raise EntryNotFoundError(likeliest.entity_path, likeliest.key, likeliest.version)
+
+
+async def resolve_all(session: Session, texts: Sequence[str]) -> tuple[EntryRef, ...]:
+    """The addresses that several references mean, in order. Raises as ``resolve`` does."""
+    if isinstance(texts, str):
+        raise InvalidArgumentError("refs", "is one text; it must be a list of references")
+    return tuple([await resolve(session, text) for text in texts])
+
+
+def _readings(text: str) -> list[EntryRef]:
+    check_name(text, "ref", MAX_REFERENCE_CHARACTERS)
+    if is_system(text):
+        raise ReservedPathError(text)
+    if text.count("/") > MAX_REFERENCE_SLASHES:
+        raise InvalidArgumentError("ref", f"has more than {MAX_REFERENCE_SLASHES} '/'")
+    ways = readings(text)
+    if not ways:
+        raise InvalidArgumentError("ref", f"is {quoted(text)}; write it as scope/key or scope/key@version")
+    return ways
+
+
+async def _is_stored(session: Session, ref: EntryRef) -> bool:
+    path, key = ref.entity_path, ref.key
+    if ref.version is None:
+        return await session.adapter.read(path, key, viewer=session.viewer) is not None
+    there = await session.adapter.read_at_version(path, key, ref.version, viewer=session.viewer)
+    return there is not None

@@ -1,0 +1,174 @@
+"""What other processes are made to do. They see only what is passed to them and the file."""
+
+import asyncio
+import os
+import signal
+from multiprocessing.connection import Connection
+from typing import Any
+
+from amfs_sqlite import HANDOFF, MemoryEntry, SearchQuery, SqliteAdapter, VersionConflictError
+from parity_tests.drafts import at, draft, outcome
+from parity_tests.sqlite.internals import store_id_of, trace
+
+Address = tuple[str, str, int]
+
+
+def first_start(number: int, path: str) -> str:
+    """Open, perhaps create, write; the identity of the store that was found or made."""
+
+    async def run() -> str:
+        async with SqliteAdapter(path) as adapter:
+            await adapter.write(draft(key=f"by-{number}", agent=f"agent-{number}"))
+            return store_id_of(adapter)
+
+    return asyncio.run(run())
+
+
+def write_shared_keys(number: int, path: str, keys: int, writes: int) -> list[Address]:
+    """Write the same keys as all others, many at once; the versions that were acknowledged."""
+
+    async def run() -> list[Address]:
+        async with SqliteAdapter(path) as adapter:
+            written = await asyncio.gather(
+                *(adapter.write(draft(key=f"k{each % keys}", value=[number, each])) for each in range(writes))
+            )
+        return [(entry.key, str(entry.value), entry.version) for entry in written]
+
+    return asyncio.run(run())
+
+
+def count_up(number: int, path: str, times: int) -> int:
+    """Read a number, write its successor if nobody else has: so many times. How often somebody had."""
+
+    async def run() -> int:
+        conflicts = counted = 0
+        async with SqliteAdapter(path) as adapter:
+            while counted < times:
+                entry = await adapter.read("svc/a", "counter")
+                assert entry is not None
+                following = draft(key="counter", value=entry.value + 1, agent=f"agent-{number}")
+                try:
+                    await adapter.write(following, expected_version=entry.version)
+                except VersionConflictError:
+                    conflicts += 1
+                else:
+                    counted += 1
+        return conflicts
+
+    return asyncio.run(run())
+
+
+def read_or_write(number: int, path: str, times: int) -> int:
+    """Even numbers write one key, odd ones read it: the lowest version read last, or written last."""
+
+    async def write(adapter: SqliteAdapter) -> int:
+        for each in range(times):
+            version = (await adapter.write(draft(key="k", value=f"word {each}"))).version
+        return version
+
+    async def read(adapter: SqliteAdapter) -> int:
+        seen = 0
+        for _ in range(times):
+            entry = await adapter.read("svc/a", "k")
+            assert entry is not None
+            assert entry.version >= seen
+            seen = entry.version
+            versions = [each.version for each in await adapter.history("svc/a", "k")]
+            assert versions == list(range(1, len(versions) + 1))
+            assert len(versions) >= seen
+            found = await adapter.search(SearchQuery(text="word"))
+            assert [each.key for each in found.entries] == ["k"]
+        return seen
+
+    async def run() -> int:
+        async with SqliteAdapter(path) as adapter:
+            return await (read(adapter) if number % 2 else write(adapter))
+
+    return asyncio.run(run())
+
+
+def claim(number: int, path: str) -> bool:
+    """Try to be the first to write a key. Whether it was."""
+
+    async def run() -> bool:
+        async with SqliteAdapter(path) as adapter:
+            try:
+                await adapter.write(draft(key="claimed", agent=f"agent-{number}"), expected_version=0)
+            except VersionConflictError:
+                return False
+            return True
+
+    return asyncio.run(run())
+
+
+def write_once(number: int, path: str) -> MemoryEntry:
+    """Make the same request as all others, under the same idempotency key."""
+
+    async def run() -> MemoryEntry:
+        async with SqliteAdapter(path) as adapter:
+            return await adapter.write(draft(key="once", session=f"s{number}"), idempotency_key="request-1")
+
+    return asyncio.run(run())
+
+
+def write_until_killed(pipe: Connection, path: str, mark: str) -> None:
+    """Write for ever, in several tasks; every acknowledgement goes through the pipe at once."""
+
+    async def singles(adapter: SqliteAdapter, lane: int) -> None:
+        while True:
+            entry = await adapter.write(draft(key=f"single-{lane}", value=mark))
+            pipe.send((entry.key, entry.version))
+
+    async def batches(adapter: SqliteAdapter) -> None:
+        while True:
+            for entry in await adapter.write_batch([draft(key=f"batch-{each}", value=mark) for each in "abc"]):
+                pipe.send((entry.key, entry.version))
+
+    async def outcomes(adapter: SqliteAdapter) -> None:
+        number = 0
+        while True:
+            number += 1
+            reported = outcome("success", at(key="judged"), outcome_ref=f"{mark}-{number}")
+            await adapter.commit_outcome(reported)
+            pipe.send(("outcome", reported.outcome_ref))
+
+    async def run() -> None:
+        async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
+            await adapter.write(draft(key="judged", confidence=0.5))
+            await asyncio.gather(singles(adapter, 0), singles(adapter, 1), batches(adapter), outcomes(adapter))
+
+    asyncio.run(run())
+
+
+def pair(value: str) -> list[MemoryEntry]:
+    """Two entries that belong together."""
+    return [draft("pair", key, value) for key in "ab"]
+
+
+def write_and_be_killed(pipe: Connection, path: str, statement: int) -> None:
+    """Write a pair, and be killed when SQLite is about to run this statement of it, the first being 1."""
+
+    async def run() -> None:
+        async with SqliteAdapter(path) as adapter:
+            begun = 0
+
+            def killing(_: str) -> None:
+                nonlocal begun
+                begun += 1
+                if begun == statement:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            await trace(adapter, killing)
+            await adapter.write_batch(pair("second"))
+            pipe.send("survived")
+
+    asyncio.run(run())
+
+
+def answered(pipe: Connection, job: Any, *arguments: Any) -> None:
+    """One job in a process of its own, and what it returned or raised through the pipe."""
+    try:
+        answer = job(*arguments)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the test wants to see it
+        answer = error
+    pipe.send(answer)

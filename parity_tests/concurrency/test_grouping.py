@@ -1,0 +1,188 @@
+"""What waits together crosses to the thread together and is committed together, yet fails alone."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import closing
+from typing import Any
+
+import aiosqlite
+import pytest
+
+from amfs_sqlite import (
+    AmfsError,
+    Commit,
+    InvalidArgumentError,
+    SearchQuery,
+    SqliteAdapter,
+    VersionConflictError,
+    Write,
+)
+from amfs_sqlite.sqlite.lanes import FunctionConnection
+from parity_tests.drafts import at, draft, outcome
+from parity_tests.ledger import proves
+from parity_tests.sqlite.internals import settled, trace
+
+CALLS = 1000
+WRITERS = 100
+FEW = 5
+BEGIN = "BEGIN IMMEDIATE"
+
+# Every operation that reaches the file, as one call of it.
+READING: dict[str, Callable[[SqliteAdapter], Awaitable[Any]]] = {
+    "read": lambda adapter: adapter.read("svc/a", "k"),
+    "list": lambda adapter: adapter.list("svc", include_superseded=True),
+    "history": lambda adapter: adapter.history("svc/a", "k"),
+    "read_at_version": lambda adapter: adapter.read_at_version("svc/a", "k", 1),
+    "list_outcomes": lambda adapter: adapter.list_outcomes(),
+    "recorded_result": lambda adapter: adapter.recorded_result("request-1", author="alice"),
+    "list_commits": lambda adapter: adapter.list_commits(),
+    "get_commit": lambda adapter: adapter.get_commit("c"),
+    "common_ancestor": lambda adapter: adapter.common_ancestor("c", "c"),
+    "search": lambda adapter: adapter.search(SearchQuery(text="word")),
+    "stats": lambda adapter: adapter.stats(),
+    "scopes": lambda adapter: adapter.scopes(),
+    "verify": lambda adapter: adapter.verify(),
+    "describe": lambda adapter: adapter.describe(),
+}
+WRITING: dict[str, Callable[[SqliteAdapter], Awaitable[Any]]] = {
+    "write": lambda adapter: adapter.write(draft(), idempotency_key="request-1"),
+    "write_batch": lambda adapter: adapter.write_batch([draft(key=key) for key in "kkl"]),
+    "commit_outcome": lambda adapter: adapter.commit_outcome(outcome("failure", "svc/a/k", at(key="k"))),
+    "commit": lambda adapter: adapter.commit([Write(draft()), Write(draft(key="l"))], author="alice"),
+    "save_commit": lambda adapter: adapter.save_commit(
+        Commit(id="c", author_agent_id="alice", created_at="2026-01-01")  # type: ignore[arg-type]
+    ),
+}
+
+
+@pytest.fixture
+async def adapter(path: str) -> AsyncIterator[SqliteAdapter]:
+    """An adapter on a file."""
+    async with SqliteAdapter(path) as opened:
+        await opened.write(draft(value="word"))
+        yield opened
+
+
+@pytest.fixture
+async def begun(adapter: SqliteAdapter) -> list[str]:
+    """The transactions that the writer begins from now on."""
+    seen: list[str] = []
+    await trace(adapter, lambda sql: seen.append(sql) if sql == BEGIN else None)
+    return seen
+
+
+@pytest.fixture
+def crossings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Everything that is handed to a connection's thread from now on."""
+    seen: list[str] = []
+    hand_over = aiosqlite.Connection._execute
+
+    async def counted(self: aiosqlite.Connection, function: Any, *args: Any, **kwargs: Any) -> Any:
+        seen.append(str(function))
+        return await hand_over(self, function, *args, **kwargs)
+
+    monkeypatch.setattr(aiosqlite.Connection, "_execute", counted)
+    return seen
+
+
+@proves("grouping.one-hop")
+@pytest.mark.parametrize("operation", READING)
+async def test_a_reading_operation_crosses_once_and_begins_no_transaction_that_may_write(
+    adapter: SqliteAdapter, begun: list[str], crossings: list[str], operation: str
+) -> None:
+    await READING[operation](adapter)
+    assert (len(crossings), len(begun)) == (1, 0)
+
+
+@proves("grouping.one-hop")
+@pytest.mark.parametrize("operation", WRITING)
+async def test_a_writing_operation_crosses_once_and_begins_one_transaction(
+    adapter: SqliteAdapter, begun: list[str], crossings: list[str], operation: str
+) -> None:
+    await WRITING[operation](adapter)
+    assert (len(crossings), len(begun)) == (1, 1)
+
+
+def test_all_operations_are_among_those_counted() -> None:
+    at_the_file = {name for name in vars(SqliteAdapter) if not name.startswith("_")}
+    assert at_the_file - {"namespace", "policy_name", "path", "open", "close"} == READING.keys() | WRITING.keys()
+
+
+@proves("grouping.one-hop")
+async def test_the_driver_passes_a_function_through_to_its_thread() -> None:
+    connection = await aiosqlite.connect(":memory:", factory=FunctionConnection)
+    try:
+        answer: Any = await connection.execute_fetchall(lambda raw: raw.execute("VALUES (7)").fetchone())  # type: ignore[arg-type]
+        assert answer == (7,)
+        with pytest.raises(ZeroDivisionError):
+            await connection.execute_fetchall(lambda raw: 1 / 0)  # type: ignore[arg-type]
+        assert await connection.execute_fetchall("VALUES (?)", (7,)) == [(7,)]
+    finally:
+        await connection.close()
+
+
+@proves("grouping.shared-transactions")
+async def test_many_writers_share_few_transactions(adapter: SqliteAdapter, begun: list[str]) -> None:
+    written = await asyncio.gather(*(adapter.write(draft(value=each)) for each in range(WRITERS)))
+    assert sorted(entry.version for entry in written) == list(range(2, WRITERS + 2))
+    assert 1 <= len(begun) <= FEW
+
+
+@proves("grouping.shared-transactions")
+async def test_nobody_is_answered_before_the_commit(adapter: SqliteAdapter, path: str) -> None:
+    with closing(sqlite3.connect(path)) as raw:
+
+        async def write(number: int) -> bool:
+            entry = await adapter.write(draft(key=f"k{number}"))
+            found = raw.execute("SELECT version FROM current WHERE key = ?", (entry.key,)).fetchall()
+            return found == [(1,)]
+
+        assert all(await asyncio.gather(*map(write, range(WRITERS))))
+
+
+@proves("grouping.fails-alone")
+async def test_what_fails_among_others_fails_alone(adapter: SqliteAdapter, begun: list[str]) -> None:
+    def request(number: int) -> Awaitable[Any]:
+        if number % 10 == 3:
+            return adapter.write(draft(key=f"k{number}"), expected_version=7)
+        if number % 10 == 6:
+            return adapter.write_batch([draft(key=f"k{number}"), draft(key="nan", value=float("nan"))])
+        return adapter.write(draft(key=f"k{number}"))
+
+    answers = await asyncio.gather(*map(request, range(WRITERS)), return_exceptions=True)
+    failed = {number: type(each) for number, each in enumerate(answers) if isinstance(each, BaseException)}
+    assert failed == {n: VersionConflictError for n in range(3, WRITERS, 10)} | {
+        n: InvalidArgumentError for n in range(6, WRITERS, 10)
+    }
+    keys = {entry.key for entry in await adapter.list()}
+    assert keys == {"k"} | {f"k{number}" for number in range(WRITERS) if number not in failed}
+    assert len(begun) <= WRITERS + FEW
+    assert (await adapter.verify()).findings == ()
+    assert (await adapter.write(draft(key="nan"))).version == 1
+
+
+@proves("grouping.many-at-once")
+async def test_a_thousand_calls_at_once_are_all_answered(adapter: SqliteAdapter) -> None:
+    operations = [*READING.values(), *WRITING.values(), lambda adapter: adapter.write(draft(), expected_version=0)]
+    calls = [operations[each % len(operations)](adapter) for each in range(CALLS)]
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    unexpected = [each for each in answers if isinstance(each, BaseException) and not isinstance(each, AmfsError)]
+    assert unexpected == []
+    versions = [entry.version for entry in await adapter.history("svc/a", "k")]
+    assert versions == list(range(1, len(versions) + 1))
+    assert (await adapter.verify()).findings == ()
+    await settled(adapter)
+
+
+@proves("grouping.many-at-once")
+async def test_adapters_of_one_process_on_one_file_lose_nothing(path: str) -> None:
+    async with SqliteAdapter(path) as one, SqliteAdapter(path) as other:
+        adapters = [one, other, one, other]
+        written = await asyncio.gather(
+            *(adapters[each % 4].write(draft(value=each)) for each in range(WRITERS))
+        )
+        assert sorted(entry.version for entry in written) == list(range(1, WRITERS + 1))
+        for adapter in (one, other):
+            assert len(await adapter.history("svc/a", "k")) == WRITERS
+            assert (await adapter.verify()).findings == ()

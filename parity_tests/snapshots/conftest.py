@@ -1,0 +1,3 @@
+from parity_tests.snapshots.one_for_all import snapshot
+
+__all__ = ["snapshot"]

@@ -1,0 +1,43 @@
+"""The private parts of the SQLite adapter that tests look at, named in one place."""
+
+from collections.abc import Callable
+
+from amfs_sqlite import SqliteAdapter
+from amfs_sqlite.sqlite.connection import Database
+from amfs_sqlite.sqlite.lanes import Lane, hop
+
+
+def database_of(adapter: SqliteAdapter) -> Database:
+    """What stands behind the flat surface."""
+    return adapter._database
+
+
+def store_id_of(adapter: SqliteAdapter) -> str:
+    """The identity of the file, which its cursors carry."""
+    return database_of(adapter).store_id
+
+
+def lanes_of(adapter: SqliteAdapter) -> tuple[Lane, Lane]:
+    """The writer and the reader of an open adapter."""
+    database = database_of(adapter)
+    assert database._writer is not None
+    assert database._reader is not None
+    return database._writer, database._reader
+
+
+async def settled(adapter: SqliteAdapter) -> None:
+    """Wait until nothing is under way, what callers left behind and the indexing included."""
+    for lane in lanes_of(adapter):
+        await lane.finish()
+
+
+async def trace(adapter: SqliteAdapter, tell: Callable[[str], None] | None) -> None:
+    """Have the writer tell each statement that it is about to run, on its own thread."""
+    writer, _ = lanes_of(adapter)
+    await hop(writer.connection, lambda connection: connection.set_trace_callback(tell))
+
+
+async def write_directly(adapter: SqliteAdapter, statement: str) -> object:
+    """Run a statement on the writer's own connection; its first row."""
+    writer, _ = lanes_of(adapter)
+    return await hop(writer.connection, lambda connection: connection.execute(statement).fetchone())
