@@ -11,7 +11,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from amfs_sqlite.clock import instant, spelled
@@ -55,6 +63,19 @@ class Model(BaseModel):
         return cls.model_validate(dict(fields))
 
 
+class OpenModel(Model):
+    """A model that keeps unknown fields. Raises where one field comes under both of its names."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="after")
+    def _each_field_once(self) -> Self:
+        for name in self.model_extra or {}:
+            if name in type(self).model_fields:
+                raise ValueError(f"{name} and {to_camel(name)} are both given")
+        return self
+
+
 class EntryRef(Model):
     """An entry, or one version of it, by address."""
 
@@ -92,15 +113,13 @@ class ArtifactRef(Model):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-class MemoryEntry(Model):
+class MemoryEntry(OpenModel):
     """One version of one entry. Unknown fields are kept and come back under the name they came
     with.
 
     ``version``, ``content_hash``, ``integrity_chain`` and ``commit_id`` of an entry passed in are
     ignored; every stored version carries its own.
     """
-
-    model_config = ConfigDict(extra="allow")
 
     amfs_version: str = AMFS_VERSION
     entity_path: str
@@ -192,15 +211,13 @@ class OutcomeType(StrEnum):
     P1_INCIDENT = "p1_incident"
 
 
-class OutcomeRecord(Model):
+class OutcomeRecord(OpenModel):
     """A report of how something turned out, and which entries it relied on.
 
     ``causal_entry_keys`` are AMFS's ``path/key`` strings; ``refs`` are addresses in parts.
     ``outcome_type`` is text here so that an adapter can refuse an unknown one by name.
     ``committed_at`` may be None: the adapter stamps it with its clock. Unknown fields are kept.
     """
-
-    model_config = ConfigDict(extra="allow")
 
     outcome_ref: str
     outcome_type: str

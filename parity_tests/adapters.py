@@ -56,9 +56,7 @@ def _reference(
 def _sqlite_memory(
     path: Path, *, namespace: str, outcomes: OutcomePolicy, clock: Clock, ids: IdSource
 ) -> AmfsAdapter:
-    return SqliteAdapter(
-        ":memory:", namespace=namespace, outcomes=outcomes, clock=clock, ids=ids
-    )
+    return SqliteAdapter(":memory:", namespace=namespace, outcomes=outcomes, clock=clock, ids=ids)
 
 
 def _sqlite_disk(

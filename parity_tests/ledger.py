@@ -81,9 +81,7 @@ def unproved(root: Path = ROOT) -> list[str]:
 
 def silent_tests(root: Path = ROOT) -> list[str]:
     """Contract tests that claim nothing."""
-    return [
-        test for test, ids in claims(root).items() if test.split("/")[0] in CONTRACT and not ids
-    ]
+    return [test for test, ids in claims(root).items() if test.split("/")[0] in CONTRACT and not ids]
 
 
 def unfounded(root: Path = ROOT) -> list[str]:
@@ -109,7 +107,7 @@ def _claimed(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
     for decorator in test.decorator_list:
         for node in ast.walk(decorator):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == proves.__name__:
-                yield from (each.value for each in node.args if isinstance(each, ast.Constant))
+                yield from (str(each.value) for each in node.args if isinstance(each, ast.Constant))
 
 
 def _exists(source: str) -> bool:

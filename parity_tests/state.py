@@ -61,9 +61,7 @@ async def state(adapter: AmfsAdapter, viewer: str | None = None) -> str:
     return text(await answers(adapter, viewer))
 
 
-async def refused(
-    adapter: AmfsAdapter, attempt: Awaitable[object], error: type[Refusal]
-) -> Refusal:
+async def refused(adapter: AmfsAdapter, attempt: Awaitable[object], error: type[Refusal]) -> Refusal:
     """Await what must raise this, see that it left no trace, and hand back what it raised."""
     before = await state(adapter)
     with pytest.raises(error) as caught:

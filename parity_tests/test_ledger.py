@@ -77,8 +77,7 @@ def test_a_fault_of_the_ledger_is_found(tmp_path: Path, line: str, test: str, fa
     [
         TEST,
         f"class TestIt:\n    {TEST.replace(chr(10), chr(10) + '    ')}",
-        '@pytest.mark.parametrize("x", [pytest.param(1, marks=proves("entries.rule"))])\n'
-        "def test_it_holds(x): ...\n",
+        TEST.replace("@", '@parametrize("x", [param(1, marks=').replace('")', '"))])', 1),
     ],
 )
 def test_a_sound_ledger_is_left_alone(tmp_path: Path, test: str) -> None:

@@ -24,10 +24,12 @@ class Entries(Protocol):
         key: str,
         *,
         min_confidence: float | None = None,
+        include_expired: bool = False,
         viewer: str | None = None,
     ) -> MemoryEntry | None:
         """The current version, or None: nothing there, expired, hidden from the viewer, or less
-        confident than ``min_confidence`` (None and 0 do not filter).
+        confident than ``min_confidence`` (None and 0 do not filter). ``include_expired`` answers
+        with an expired one as well.
         """
         ...
 

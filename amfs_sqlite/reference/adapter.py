@@ -77,9 +77,17 @@ class ReferenceAdapter(AmfsAdapter):
         key: str,
         *,
         min_confidence: float | None = None,
+        include_expired: bool = False,
         viewer: str | None = None,
     ) -> MemoryEntry | None:
-        return entries.read(self._store, entity_path, key, min_confidence, viewer)
+        return entries.read(
+            self._store,
+            entity_path,
+            key,
+            min_confidence=min_confidence,
+            include_expired=include_expired,
+            viewer=viewer,
+        )
 
     async def write(
         self,

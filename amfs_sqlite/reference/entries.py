@@ -39,13 +39,21 @@ def insert(draft: State, write: Write, now: datetime) -> MemoryEntry:
 
 
 def read(
-    store: Store, entity_path: str, key: str, min_confidence: float | None, viewer: str | None
+    store: Store,
+    entity_path: str,
+    key: str,
+    *,
+    min_confidence: float | None,
+    include_expired: bool,
+    viewer: str | None,
 ) -> MemoryEntry | None:
     """The current version, unless it is hidden, expired, or not confident enough."""
     state = store.state
     check_min_confidence(min_confidence)
     current = state.current(entity_path, key, viewer)
-    if current is None or is_expired(current.written.ttl_at, store.clock.now()):
+    if current is None:
+        return None
+    if is_expired(current.written.ttl_at, store.clock.now()) and not include_expired:
         return None
     if min_confidence and current.opinion.confidence < min_confidence:
         return None

@@ -99,10 +99,16 @@ class SqliteAdapter(AmfsAdapter):
         key: str,
         *,
         min_confidence: float | None = None,
+        include_expired: bool = False,
         viewer: str | None = None,
     ) -> MemoryEntry | None:
         return await self._database.read(
-            entries.read, entity_path, key, min_confidence=min_confidence, viewer=viewer
+            entries.read,
+            entity_path,
+            key,
+            min_confidence=min_confidence,
+            include_expired=include_expired,
+            viewer=viewer,
         )
 
     async def write(

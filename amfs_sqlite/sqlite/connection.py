@@ -88,6 +88,7 @@ class Database:
         self._closing = False
         self._content_is_gone = False
         self._unindexed = 0
+        self._has_written = False
 
     @property
     def is_open(self) -> bool:
@@ -124,6 +125,7 @@ class Database:
         def counted(connection: sqlite3.Connection) -> T:
             tx = self._transaction(connection)
             result = body(tx, *args, **kwargs)
+            self._has_written = True
             self._unindexed += tx.versions_written
             return result
 
@@ -173,7 +175,7 @@ class Database:
                 await hop(self._writer.connection, self._tidy_up)
             finally:
                 await self._release()
-                self._closing = False
+                self._closing = self._has_written = False
                 self._content_is_gone = self.in_memory
 
     async def _connect(self, run_group: Any) -> Lane:
@@ -239,7 +241,12 @@ class Database:
             self._patiently(lambda: _run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:
-        """Index and checkpoint on the way out, unless somebody else is at work: then they will."""
+        """Index and checkpoint on the way out, unless somebody else is at work: then they will.
+
+        Who only read leaves both to those who wrote.
+        """
+        if not self._has_written:
+            return
         try:
             with _translated(self.path):
                 if self._unindexed and not self.in_memory:
@@ -340,10 +347,18 @@ class Database:
         """Queue the indexing behind the writes that made it due; searches see them meanwhile without it."""
         if self._unindexed >= UNINDEXED_LIMIT and self.is_open and self._writer is not None:
             self._unindexed = 0
-            self._writer.submit(self._index).add_done_callback(_log_failure)
+            self._writer.submit(self._index).add_done_callback(self._after_indexing)
 
     def _index(self, connection: sqlite3.Connection) -> None:
         self._unindexed = index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
+
+    def _after_indexing(self, job: "asyncio.Future[Any]") -> None:
+        if job.cancelled():
+            return
+        if (error := job.exception()) is not None:
+            files.log.warning("the text index could not be brought up to date: %s", error)
+        else:
+            self._index_when_many()
 
     async def describe(self) -> StoreDescription:
         """The file and the SQLite behind this adapter."""
@@ -397,11 +412,6 @@ async def _to_the_end(work: Awaitable[object]) -> None:
     if cancelled is not None:
         raise cancelled
     task.result()
-
-
-def _log_failure(job: "asyncio.Future[Any]") -> None:
-    if not job.cancelled() and (error := job.exception()) is not None:
-        files.log.warning("the text index could not be brought up to date: %s", error)
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

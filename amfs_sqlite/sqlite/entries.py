@@ -9,7 +9,7 @@ from amfs_sqlite.rules.hashing import content_hash, integrity_chain, record_dige
 from amfs_sqlite.rules.limits import check_count, check_instant, check_min_confidence
 from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.versions import check_expected, next_version
-from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_visible
+from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
 from amfs_sqlite.sqlite.drafts import CommitDraft
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, version_columns
 from amfs_sqlite.sqlite.transaction import Transaction
@@ -113,11 +113,12 @@ def read(
     key: str,
     *,
     min_confidence: float | None = None,
+    include_expired: bool = False,
     viewer: str | None = None,
 ) -> MemoryEntry | None:
     check_min_confidence(min_confidence)
     entry = current(tx, entity_path, key, viewer)
-    if entry is None or (entry.ttl_at is not None and entry.ttl_at <= tx.now):
+    if entry is None or (is_expired(entry.ttl_at, tx.now) and not include_expired):
         return None
     if min_confidence and entry.confidence < min_confidence:
         return None

@@ -39,8 +39,11 @@ def forget(connection: aiosqlite.Connection) -> None:
 
 def _stop_what_was_dropped(connection: aiosqlite.Connection) -> None:
     path = _open.pop(connection, None)
-    if path is not None:
-        connection.stop()
+    if path is None:
+        return
+    connection.stop()
+    if path not in _open.values():  # Both connections of an adapter are dropped together: said once.
+        _log.warning("%s", _unclosed(path))
         warnings.warn(_unclosed(path), ResourceWarning, stacklevel=2)
 
 

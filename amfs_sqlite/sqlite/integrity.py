@@ -86,10 +86,9 @@ class Line(NamedTuple):
     record_digest: str
     version_id: int
     sequence: int
-    is_erased: bool
     entry: MemoryEntry
     damaged: frozenset[int] = frozenset()
-    """The columns that cannot be read and for which a blank stands in ``entry``; -1 for any text."""
+    """The columns that cannot be read; what stands for them in ``entry`` is not what they hold."""
 
     def finding(self, code: FindingCode, message: str) -> Finding:
         """Something about this version."""
@@ -152,7 +151,7 @@ def _key_findings(tx: Transaction) -> Iterator[Finding]:
             if row[1] is None:
                 yield _finding("link", "a version without its key", version=row[9], commit_id=row[22])
                 continue
-            line = Line._make((*row[:7], row[10] is None, *_readable(row[7:])))
+            line = Line._make((*row[:7], *_readable(row[7:])))
             yield from _version_findings(line, before)
             before = line
         if before is not None:
@@ -161,11 +160,13 @@ def _key_findings(tx: Transaction) -> Iterator[Finding]:
 
 def _readable(row: Sequence[Any]) -> tuple[MemoryEntry, frozenset[int]]:
     """The entry, with blanks for the columns that cannot be read any more, and which those are."""
+    damaged = {VALUE} if row[VALUE] is None else set()
     try:
-        return entry_of(row), frozenset()
+        return entry_of(row), frozenset(damaged)
     except UnreadableRowError:
         shown = [_shown(cell) for cell in row]
-    damaged = {-1} if shown != list(row) else set()
+    others = [place for place in range(len(shown)) if place not in BLANKS]
+    damaged |= {place for place in others if shown[place] != row[place]}
     repaired = [BLANKS.get(place, cell) for place, cell in enumerate(shown)]
     for place in BLANKS:
         tried = [*repaired]
@@ -188,7 +189,7 @@ def _version_findings(line: Line, before: Line | None) -> Iterator[Finding]:
         yield line.finding("order", "was stored before the version it follows")
     if not SHA256.fullmatch(entry.content_hash or ""):
         yield line.finding("algorithm", "contentHash is no SHA-256")
-    elif not line.is_erased and not _has_its_content(line):
+    elif not _has_its_content(line):
         yield line.finding("content", "the value does not hash to its contentHash")
     previous = None if before is None else before.entry.integrity_chain
     if not SHA256.fullmatch(entry.integrity_chain or ""):

@@ -43,7 +43,7 @@ def log(limit: int, before: int | None, *, full: bool, as_json: bool) -> None:
     found = asked(lambda store: commits.log(store.session, limit=limit + 1, before=before))
     shown, last = page(found, limit)
     answer(
-        {
+        lambda: {
             "commits": [_document(commit) for commit in shown],
             "nextBefore": None if last is None else last.sequence,
         },

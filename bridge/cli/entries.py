@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.errors import EntryNotFoundError, InvalidArgumentError
 from amfs_sqlite.models import EntryRef, MemoryEntry
-from bridge import rendering
 from bridge.cli import records
 from bridge.cli.layout import Row, blank, fact
 from bridge.cli.options import (
@@ -55,7 +55,7 @@ def show(words: Sequence[str], at: int | None, *, full: bool, as_json: bool) -> 
     entityPath, key, version, value, provenance, confidence, contentHash, integrityChain, ...
     """
     entry = asked(lambda store: _record(store.session, words, at))
-    answer(records.document(entry), lambda out: _facts(out, entry, full=full), as_json=as_json)
+    answer(lambda: records.document(entry), lambda out: _facts(out, entry, full=full), as_json=as_json)
 
 
 @click.command(epilog=EPILOG)
@@ -77,7 +77,7 @@ def history(words: Sequence[str], limit: int, after: int, *, full: bool, as_json
     found = asked(lambda store: _beliefs(store.session, words, after, limit + 1))
     shown, last = page(found, limit)
     answer(
-        {
+        lambda: {
             "records": [records.document(entry) for entry in shown],
             "nextAfter": None if last is None else last.version,
         },
@@ -119,7 +119,7 @@ def _facts(out: Output, entry: MemoryEntry, *, full: bool) -> Iterator[Row]:
     if isinstance(entry.value, str):
         yield from records.text(out, "text", entry.value)
     else:
-        yield from records.text(out, "JSON", json.dumps(entry.value, indent=2, ensure_ascii=False))
+        yield from records.text(out, "JSON", _indented(entry.value))
     exactly = out.text(repr(entry.confidence), "dim")
     yield fact("confidence", records.confidence(out, entry.confidence), exactly)
     since = f"success {entry.success_count}, failure {entry.failure_count} since this value was written"
@@ -135,12 +135,22 @@ def _facts(out: Output, entry: MemoryEntry, *, full: bool) -> Iterator[Row]:
     if entry.ttl_at is not None:
         yield fact("expires", out.text(spelled(entry.ttl_at)))
     for artifact in entry.artifact_refs or ():
-        yield fact("artifact", out.text(rendering.Value(artifact.to_wire()).raw))
+        yield fact("artifact", records.value(out, artifact.to_wire()))
     for name, value in (entry.model_extra or {}).items():
         yield fact("more", out.name(name), records.value(out, value))
     yield fact("content hash", out.hash(entry.content_hash, full=full))
     yield fact("chain", out.hash(entry.integrity_chain, full=full))
     yield fact("commit", out.hash(entry.commit_id, full=full))
+
+
+def _indented(value: Any) -> str:
+    """The value as JSON over several lines, as far as it is shown."""
+    text = ""
+    for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value):
+        text += piece
+        if len(text) > records.TEXT_CHARACTERS:
+            break
+    return text
 
 
 def _chain(
@@ -150,26 +160,11 @@ def _chain(
         yield Row((out.text(f"no belief behind version {after}"),))
         return
     yield Row((records.ref(out, shown[0].entity_path, shown[0].key, style="bold"),))
-    rail = f"{out.marks.line}   "
     expected = after + 1
     for entry in shown:
         yield from _link(out, entry, expected, is_first=entry is shown[0])
+        yield from _belief(out, entry, full=full)
         expected = entry.version + 1
-        head = [
-            out.text(f"v{entry.version}", "bold"),
-            out.at(entry.written_at),
-            out.name(entry.agent_id),
-            records.confidence(out, entry.confidence),
-            out.text("current" if entry.superseded_at is None else "", "dim"),
-        ]
-        if not entry.shared:
-            head.append(out.text("private", "yellow"))
-        yield Row(tuple(head), f"{out.marks.item} ", rail)
-        yield Row((records.value(out, entry.value),), rail, rail)
-        yield Row((out.text("content", "dim"), out.hash(entry.content_hash, full=full)), rail, rail)
-        chain = out.hash(entry.integrity_chain, full=full)
-        chain.stylize("cyan")
-        yield Row((out.text("chain  ", "cyan"), chain), f"{out.marks.link}   ", rail)
     if last is not None:
         yield blank(out.marks.pause)
         yield Row((out.text(f"more: --after {last.version}", "dim"),), "  ", "  ")
@@ -182,3 +177,22 @@ def _link(out: Output, entry: MemoryEntry, expected: int, *, is_first: bool) -> 
         yield Row((out.text(missing, "bold red"),), f"{out.marks.pause} ", f"{out.marks.pause} ")
     elif expected > 1:
         yield blank(out.marks.pause if is_first else out.marks.line)
+
+
+def _belief(out: Output, entry: MemoryEntry, *, full: bool) -> Iterator[Row]:
+    rail = f"{out.marks.line}   "
+    head = [
+        out.text(f"v{entry.version}", "bold"),
+        out.at(entry.written_at),
+        out.name(entry.agent_id),
+        records.confidence(out, entry.confidence),
+        out.text("current" if entry.superseded_at is None else "", "dim"),
+    ]
+    if not entry.shared:
+        head.append(out.text("private", "yellow"))
+    chain = out.hash(entry.integrity_chain, full=full)
+    chain.stylize("cyan")
+    yield Row(tuple(head), f"{out.marks.item} ", rail)
+    yield Row((records.value(out, entry.value),), rail, rail)
+    yield Row((out.text("content", "dim"), out.hash(entry.content_hash, full=full)), rail, rail)
+    yield Row((out.text("chain  ", "cyan"), chain), f"{out.marks.link}   ", rail)

@@ -24,7 +24,7 @@ def verify(*, as_json: bool) -> int:
     "message", "entityPath", "key", "version", "commitId"}]}.
     """
     report = asked(lambda store: integrity.verify(store.session))
-    answer({"ok": report.ok} | report.to_wire(), lambda out: _rows(out, report), as_json=as_json)
+    answer(lambda: {"ok": report.ok} | report.to_wire(), lambda out: _rows(out, report), as_json=as_json)
     return DONE if report.ok else FOUND
 
 

@@ -105,7 +105,11 @@ def _filled(console: Console, cells: Iterable[Text], room: int) -> Iterator[Text
         elif line.cell_len + len(GAP) + cell.cell_len <= room:
             line = Text.assemble(line, GAP, cell)
         else:
-            yield from line.wrap(console, room, overflow="fold")
+            yield from _folded(console, line, room)
             line = cell.copy()
     if line is not None:
-        yield from line.wrap(console, room, overflow="fold")
+        yield from _folded(console, line, room)
+
+
+def _folded(console: Console, line: Text, room: int) -> Iterable[Text]:
+    return [line] if line.cell_len <= room else line.wrap(console, room, overflow="fold")

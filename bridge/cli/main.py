@@ -32,6 +32,8 @@ def app() -> None:
     """Look at a memory that agents share: one SQLite file, named by --db or MEMORY_DB.
 
     You are its owner here and see private records too. Looking changes nothing, and makes no file.
+    With --json a command answers one JSON document, in ASCII. Errors and warnings are lines on
+    standard error: a code, and what to do.
     """
 
 
@@ -56,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         path = PROGRAM if wrong.ctx is None else wrong.ctx.command_path
         complain("usage", f"{wrong.format_message()} See '{path} --help'.")
         return WRONG_USE
+    except SystemExit as ended:
+        # A program that was run, or the completion of a shell, ended by itself.
+        code = ended.code if isinstance(ended.code, int) else WRONG_USE if ended.code else DONE
     except click.Abort:
         complain("interrupted", "ended before it was done")
         return INTERRUPTED

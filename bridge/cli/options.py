@@ -65,11 +65,13 @@ def asked(question: Callable[[Store], Awaitable[T]]) -> T:
     return ask(_given(click.get_current_context()), question)
 
 
-def answer(document: Mapping[str, Any], rows: Callable[[Output], Iterable[Row]], *, as_json: bool) -> Output:
-    """Say it: the document to a program, the rows to people."""
+def answer(
+    document: Callable[[], Mapping[str, Any]], rows: Callable[[Output], Iterable[Row]], *, as_json: bool
+) -> Output:
+    """Say it: the document to a program, or the rows to people."""
     output = Output()
     if as_json:
-        output.document(document)
+        output.document(document())
     else:
         output.show(rows(output))
     return output

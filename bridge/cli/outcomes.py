@@ -46,7 +46,7 @@ def outcomes(outcome_ref: str | None, limit: int, before: int | None, *, full: b
     )
     shown, last = page(found, limit)
     answer(
-        {
+        lambda: {
             "outcomes": [outcome.to_wire() for outcome in shown],
             "nextBefore": None if last is None else last.sequence,
         },

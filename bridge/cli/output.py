@@ -23,7 +23,7 @@ SHORT_HASH_DIGITS = 12
 # What POSIX says of a pipe that nobody reads any more, and what Windows says of it.
 READER_LEFT = (errno.EPIPE, errno.EINVAL)
 # Room for any address there is, so that what is shown can be copied.
-REF_BYTES = 64_000
+REF_BYTES = 128_000
 
 
 class OutputError(AmfsError):
@@ -97,7 +97,7 @@ class Output:
 
     def whole(self, text: str) -> None:
         """One line to be copied, however wide it is."""
-        self._out(presentable(text, self._encoding))
+        self._write(presentable(text, self._encoding))
 
     def document(self, members: Mapping[str, Any]) -> None:
         """One JSON document in ASCII, which every encoding has and no terminal obeys.
@@ -105,11 +105,12 @@ class Output:
         A number that JSON does not have, which only tampering can bring into a store, is null.
         """
         written = to_json(members, indent=2, ensure_ascii=True, inf_nan_mode="null").decode()
-        self._out(written.replace("\x7f", "\\u007f"))
+        self._write(written.replace("\x7f", "\\u007f"))
 
-    def _out(self, line: str) -> None:
+    def _write(self, lines: str) -> None:
         with self._writing():
-            self._screen.out(line, highlight=False)
+            self._screen.file.write(f"{lines}\n")
+            self._screen.file.flush()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -51,7 +51,7 @@ def list_packets(state: PacketState | None, limit: int, *, as_json: bool) -> Non
     found = asked(lambda store: handoffs.list_packets(store.session, state=state, limit=limit + 1))
     shown, last = page(found, limit)
     answer(
-        {"packets": [packet.to_wire() for packet in shown], "more": last is not None},
+        lambda: {"packets": [packet.to_wire() for packet in shown], "more": last is not None},
         lambda out: _rows(out, shown, last),
         as_json=as_json,
     )
@@ -100,7 +100,7 @@ def cancel(handoff_id: str, *, as_json: bool) -> None:
 
 
 def _tell(packet: Packet, *, full: bool, as_json: bool) -> None:
-    answer({"packet": packet.to_wire()}, lambda out: _facts(out, packet, full=full), as_json=as_json)
+    answer(lambda: {"packet": packet.to_wire()}, lambda out: _facts(out, packet, full=full), as_json=as_json)
 
 
 def _rows(out: Output, shown: Sequence[Packet], last: Packet | None) -> Iterator[Row]:

@@ -41,7 +41,7 @@ def value(out: Output, stored: Any) -> Text:
 
 
 def ref(out: Output, entity_path: str, key: str, version: int | None = None, style: str = "") -> Text:
-    """An address, as the commands take it back."""
+    """An address, as it is printed everywhere."""
     return out.name(str(EntryRef(entity_path=entity_path, key=key, version=version)), style)
 
 
@@ -65,5 +65,5 @@ def text(out: Output, label: str, stored: str) -> Iterator[Row]:
         yield Row((out.text(rendering.escaped(line.expandtabs(TAB_WIDTH))),), gutter, margin)
         gutter = margin
     if len(stored) > TEXT_CHARACTERS:
-        cut = f"cut: {TEXT_CHARACTERS} of {len(stored)} characters; --json has all"
+        cut = f"cut after {TEXT_CHARACTERS:,} characters; --json has all"
         yield Row((out.text(cut, "yellow"),), " " * LABEL_WIDTH, " " * LABEL_WIDTH)

@@ -60,7 +60,7 @@ def search(
         )
     )
     out = answer(
-        {
+        lambda: {
             "records": [records.document(entry) for entry in found.entries],
             "nextCursor": found.next_cursor,
             "belowConfidenceCount": found.below_confidence_count,

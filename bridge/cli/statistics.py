@@ -32,7 +32,7 @@ def stats(*, full: bool, as_json: bool) -> None:
     """
     namespace, summary, store = asked(_counted)
     answer(
-        _document(namespace, summary, store),
+        lambda: _document(namespace, summary, store),
         lambda out: _rows(out, namespace, summary, store, full=full),
         as_json=as_json,
     )

@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class NoStoreError(StoreError):
-    """There is no file. None was made."""
+    """There is no store in this place. None was made."""
 
     code = "no_store"
     advice = "name another with --db or MEMORY_DB; an agent's first write makes a new one"
@@ -39,16 +39,27 @@ class Store:
 def ask(given: Mapping[str, str], question: Callable[[Store], Awaitable[T]]) -> T:
     """Open the store that the settings name, ask, close it.
 
-    ``given`` are settings from arguments, by name. Raises NoStoreError where there is no file:
+    ``given`` are settings from arguments, by name. Raises NoStoreError where there is none:
     looking must not make one.
     """
     settings = from_sources(given, os.environ)
     if settings.db == IN_MEMORY:
         raise InvalidArgumentError("db", "is in memory and would be empty here; name a file")
-    if not Path(settings.db).exists():
-        raise NoStoreError(settings.db, "does not exist")
+    _find(settings.db)
     with _warnings_told():
         return asyncio.run(_answered(settings, question))
+
+
+def _find(path: str) -> None:
+    """What else may be wrong with a file, its adapter tells."""
+    try:
+        is_empty = Path(path).stat().st_size == 0
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoStoreError(path, "does not exist") from None
+    except OSError:
+        return
+    if is_empty and not Path(f"{path}-wal").exists():
+        raise NoStoreError(path, "is empty, no store yet")
 
 
 async def _answered(settings: Settings, question: Callable[[Store], Awaitable[T]]) -> T:
@@ -67,9 +78,12 @@ async def _answered(settings: Settings, question: Callable[[Store], Awaitable[T]
 def complain(code: str, message: str) -> None:
     """One line on standard error: a code, and what happened."""
     stream = sys.stderr
-    if stream is not None:
-        encoding = getattr(stream, "encoding", None) or "utf-8"
-        stream.write(f"{code}: {presentable(one_line(message), encoding)}\n")
+    # Where nobody listens there is nobody to tell; the exit code still says it.
+    with suppress(BrokenPipeError):
+        if stream is not None:
+            encoding = getattr(stream, "encoding", None) or "utf-8"
+            stream.write(f"{code}: {presentable(one_line(message), encoding)}\n")
+            stream.flush()
 
 
 class _Teller(logging.Handler):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from amfs_sqlite.errors import InvalidArgumentError
-from bridge.mcp_server import render
+from bridge import rendering
 
 PROBLEMS_SAID = 5
 QUOTED_BYTES = 60
@@ -72,7 +72,7 @@ def explained(error: InvalidArgumentError) -> str:
 def _problem(error: ErrorDetails, properties: Mapping[str, Any]) -> tuple[str, str]:
     name = str(error["loc"][0])
     if error["type"] == "extra_forbidden":
-        return render.word(name, QUOTED_BYTES), "is no argument of this tool"
+        return rendering.word(name, QUOTED_BYTES), "is no argument of this tool"
     schema = properties[name]
     if error["type"] == "missing":
         return name, f"is missing; give {_wanted(schema)}"
@@ -105,7 +105,7 @@ def _shown(given: Any) -> str:
     if isinstance(given, list | tuple):
         return "a list"
     if isinstance(given, str):
-        return render.Value(given).whole(QUOTED_BYTES) or f"a text of {len(given)} characters"
+        return rendering.Value(given).whole(QUOTED_BYTES) or f"a text of {len(given)} characters"
     if isinstance(given, int) and abs(given) >= 10**QUOTED_BYTES:
         return "a number beyond all bounds"
     return json.dumps(given)

@@ -19,8 +19,9 @@ from bridge.session import Session
 from bridge.settings import SETTINGS, Setting, Settings, from_sources
 
 PROGRAM = "amfs-sqlite-mcp"
+FAILURE = 1
 USAGE_ERROR = 2
-# After this long without an end, the process is ended: nothing that was acknowledged is lost by it.
+# From the beginning of the end to the process' exit at the latest. Nothing acknowledged is lost by it.
 END_S = 2.5
 
 _ENDING_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -32,13 +33,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Serve one client until it leaves, or a signal ends it.
 
     Returns 0 then, 1 where the store cannot be used, 2 for an argument or variable that cannot be
-    accepted. Answers `--help` and `--version`.
+    accepted. Answers `--help` and `--version`. It is all that its process does: END_S after the end
+    began the process exits, whatever still hangs.
     """
     given = _parser().parse_args(argv)
     try:
         settings = from_sources(vars(given), os.environ)
     except AmfsError as refused:
-        return _complain(str(refused), USAGE_ERROR)
+        _say(str(refused))
+        return USAGE_ERROR
     for each in _ENDING_SIGNALS:
         signal.signal(each, signal.default_int_handler)
     try:
@@ -55,9 +58,10 @@ def _serve(settings: Settings) -> int:
     try:
         source, sink = claim_standard_streams()
     except OSError as closed:
-        return _complain(f"standard input and output are needed: {closed}", 1)
+        _say(f"standard input and output are needed: {closed}")
+        return FAILURE
     if os.isatty(source):
-        _complain("waiting for an MCP client on standard input; see --help", 0)
+        _say("waiting for an MCP client on standard input; see --help")
     return anyio.run(_serve_client, settings, source, sink)
 
 
@@ -82,7 +86,8 @@ async def _serve_client(settings: Settings, source: int, sink: int) -> int:
                 with anyio.CancelScope(shield=True):
                     await adapter.close()
         except AmfsError as failed:
-            return _complain(f"{failed.code}: {failed}", 1)
+            _say(f"{failed.code}: {failed}")
+            return FAILURE
         finally:
             watching.cancel_scope.cancel()
     return 0
@@ -145,6 +150,5 @@ def _help(setting: Setting) -> str:
     return f"{setting.meaning} ({setting.variable}; default: {setting.default})".replace("%", "%%")
 
 
-def _complain(message: str, code: int) -> int:
+def _say(message: str) -> None:
     sys.stderr.write(f"{PROGRAM}: {message}\n")
-    return code

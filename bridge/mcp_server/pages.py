@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 
 from amfs_sqlite.errors import InvalidCursorError
 from amfs_sqlite.models import MemoryEntry
-from bridge.mcp_server import render
+from bridge import rendering
+from bridge.mcp_server import records
 
 ANSWER_BYTES = 40_000
 # What stands around the records of an answer: banner, counts, cursor.
@@ -24,7 +25,7 @@ def fitting(lines: Sequence[Line], room_bytes: int = ANSWER_BYTES - FRAME_BYTES)
     rendered: list[str] = []
     for value_bytes in VALUE_BYTES:
         rendered = [line(value_bytes) for line in lines]
-        if sum(render.size(each) + 1 for each in rendered) <= room_bytes:
+        if sum(rendering.size(each) + 1 for each in rendered) <= room_bytes:
             return rendered
     return fitting_texts(rendered, room_bytes)
 
@@ -32,7 +33,7 @@ def fitting(lines: Sequence[Line], room_bytes: int = ANSWER_BYTES - FRAME_BYTES)
 def fitting_texts(texts: Sequence[str], room_bytes: int) -> list[str]:
     """The first of these lines, as many as fit, and at least one."""
     for i, text in enumerate(texts):
-        room_bytes -= render.size(text) + 1
+        room_bytes -= rendering.size(text) + 1
         if room_bytes < 0:
             return list(texts[: max(i, 1)])
     return list(texts)
@@ -58,16 +59,16 @@ def one_record(entry: MemoryEntry, offset: int, number: int, extra: str = "") ->
     Returns the lines, and the cursor for the rest of the value: ``number`` and where it goes on;
     '' where nothing is left.
     """
-    value = render.Value(entry.value)
-    heading = render.heading(entry) + extra
-    room_bytes = ANSWER_BYTES - FRAME_BYTES - render.size(heading)
+    value = rendering.Value(entry.value)
+    heading = records.heading(entry) + extra
+    room_bytes = ANSWER_BYTES - FRAME_BYTES - rendering.size(heading)
     whole = value.whole(room_bytes)
     if whole is not None and not offset:
         return f"{heading}  {whole}", ""
     total = len(value.raw)
     if offset >= total:
         raise InvalidCursorError("lies behind the end of the value")
-    shown, end = render.piece(value.raw, offset, room_bytes)
+    shown, end = rendering.piece(value.raw, offset, room_bytes)
     part = f"{value.kind}, characters {offset + 1} to {end} of {total}: {shown}"
     return f"{heading}\n{part}", f"{number}+{end}" if end < total else ""
 

@@ -14,7 +14,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, Tool
 
 from amfs_sqlite.errors import AmfsError, InvalidArgumentError
-from bridge.mcp_server import render
+from bridge import rendering
 from bridge.mcp_server.arguments import explained
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.tools.entries import HISTORY, REMEMBER
@@ -74,7 +74,7 @@ class MemoryServer(MCPServer[Any]):
         tool = TOOLS.get(name)
         if tool is None:
             known = ", ".join(TOOLS)
-            raise MCPError(INVALID_PARAMS, f"unknown tool {render.word(name, 60)}; known are {known}")
+            raise MCPError(INVALID_PARAMS, f"unknown tool {rendering.word(name, 60)}; known are {known}")
         try:
             return _result(await tool.call(self._workplace, arguments))
         except AmfsError as refused:
@@ -107,7 +107,7 @@ def _refusal(refused: AmfsError) -> CallToolResult:
     said = explained(refused) if isinstance(refused, InvalidArgumentError) else str(refused)
     retry = " (retryable: the same call may succeed later)" if refused.retryable else ""
     hint = _HINTS.get(refused.code, "")
-    return _error(f"{refused.code}: {render.one_line(said)}{hint}{retry}")
+    return _error(f"{refused.code}: {rendering.one_line(said)}{hint}{retry}")
 
 
 def _error(text: str) -> CallToolResult:

@@ -35,7 +35,7 @@ from bridge.mcp_server.screening import Refusal, Unreadable, screened
 CHUNK_BYTES = 64 * 1024
 # From the end of input on: how long what was asked before may still take, and then how long
 # its answers may take to go out.
-DRAIN_S = 1.0
+DRAIN_S = 1.5
 FLUSH_S = 0.5
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,6 @@ from amfs_sqlite.models import (
     RecordedOutcome,
 )
 from amfs_sqlite.rules.confidence import outcome_type
-from amfs_sqlite.rules.limits import check_outcome
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import NothingTouchedError, ReservedPathError
 from bridge.handoff import filing, moves
@@ -60,7 +59,6 @@ async def record_outcome(
         note=note,
         session_id=session.session_id or None,
     )
-    check_outcome(record)
     for ref in refs or ():
         if is_system(ref.entity_path):
             raise ReservedPathError(ref.entity_path)

@@ -25,6 +25,7 @@ BRIDGE = (
     ("bridge.session",),
     ("bridge.handoff",),  # and beside it each later room that is built on the protocol
     ("bridge.operations",),
+    ("bridge.rendering", "bridge.settings"),  # what the faces have in common
     FACES,
 )
 # Neighbours on one floor that know nothing of each other.

@@ -168,14 +168,18 @@ async def test_a_new_version_carries_the_outcome_count_on(alice: Session) -> Non
         ({"scope": ""}, "entity_path"),
         ({"key": ""}, "key"),
         ({"key": "\ud83d"}, "key"),
+        ({"key": 1}, "key"),
         ({"expected_version": -1}, "expected_version"),
         ({"expected_version": True}, "expected_version"),
     ],
 )
+@pytest.mark.parametrize("standing", [False, True])
 async def test_bad_input_is_named_and_nothing_is_stored(
-    alice: Session, change: dict[str, Any], named: str
+    alice: Session, bob: Session, change: dict[str, Any], named: str, standing: bool
 ) -> None:
     wanted: dict[str, Any] = {"scope": "svc/a", "key": "k", "value": 1} | change
+    if standing:
+        await entries.remember(bob, "svc/a", "k", 1)
     error = await refused(alice.adapter, entries.remember(alice, **wanted), InvalidArgumentError)
     assert error.argument.startswith(named)
     assert alice.touched == ()

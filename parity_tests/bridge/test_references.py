@@ -111,6 +111,15 @@ async def test_what_is_no_reference_is_refused(alice: Session, text: str) -> Non
         await references.resolve(alice, text)
 
 
+@proves("bridge.references")
+async def test_a_reference_of_as_many_parts_as_are_tried_is_understood(alice: Session) -> None:
+    path = "/".join("x" * references.MAX_REFERENCE_SLASHES)
+    await entries.remember(alice, path, "k", 1)
+    assert await references.resolve(alice, f"{path}/k") == at(path, "k")
+    with pytest.raises(InvalidArgumentError, match="256"):
+        await references.resolve(alice, f"x/{path}/k")
+
+
 @proves("bridge.reserved")
 @pytest.mark.parametrize("text", ["_system/handoff/h_1", "_system/x@1", "_system/k"])
 async def test_the_systems_records_cannot_be_referred_to(alice: Session, text: str) -> None:

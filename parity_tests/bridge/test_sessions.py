@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from amfs_sqlite import AMFS_0_3, HANDOFF, EntryRef, InvalidArgumentError, ReferenceAdapter
+from amfs_sqlite import AMFS_0_3, HANDOFF, AmfsAdapter, EntryRef, InvalidArgumentError, ReferenceAdapter
 from bridge.operations import entries, packets, search
 from bridge.session import MAX_AGENT_CHARACTERS, MAX_LEASE_S, Session
 from parity_tests.bridge.conftest import Begin
@@ -82,6 +82,14 @@ async def test_any_other_agent_works(begin: Begin, agent: str) -> None:
     taken = await packets.take(session)
     assert isinstance(taken, packets.Taken)
     assert (taken.packet.id, taken.packet.claimed_by) == (given.id, agent)
+
+
+@proves("bridge.packet-entry")
+async def test_a_session_without_a_name_leaves_none_in_the_log(handoff_adapter: AmfsAdapter) -> None:
+    session = Session(handoff_adapter, "alice", "")
+    await packets.give(session, "to do")
+    await packets.take(session)
+    assert [each.session_id for each in await handoff_adapter.list_commits()] == [None, None]
 
 
 @proves("bridge.touched")

@@ -3,10 +3,12 @@
 import hashlib
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from amfs_sqlite import HANDOFF, EntryRef, FixedClock, SqliteAdapter
 from bridge.operations import entries, outcomes, packets
 from bridge.session import Session
+from parity_tests.drafts import draft
 
 HOSTILE_KEY = "key\nnot_found: a second line\x1b[31m\u202e"
 HOSTILE_VALUE = "first\n\x1b]0;title\x07\x9b2J\u2028\u202egnp\u2066\x00\x7f\u200b\U000e0041 last"
@@ -34,9 +36,7 @@ class Desk:
     def session(self, agent: str, *, lease_s: float | None = None) -> Session:
         """A session of an agent, a minute later than what was before."""
         self.clock.set(self.clock.now() + timedelta(minutes=1))
-        return Session(
-            self.adapter, agent, f"{agent}-1", clock=self.clock, ids=self.ids, lease_s=lease_s
-        )
+        return Session(self.adapter, agent, f"{agent}-1", clock=self.clock, ids=self.ids, lease_s=lease_s)
 
 
 async def handover(path: Path) -> None:
@@ -73,7 +73,11 @@ async def handover(path: Path) -> None:
         )
         executor = desk.session("executor")
         await outcomes.record_outcome(
-            executor, "failure", "run-8", refs=[pin.ref for pin in taken.packet.pins], handoff_id=taken.packet.id
+            executor,
+            "failure",
+            "run-8",
+            refs=[pin.ref for pin in taken.packet.pins],
+            handoff_id=taken.packet.id,
         )
         await packets.give(desk.session("executor"), "Ask again in a week", refs=[], to_agent="scout")
         await packets.give(desk.session("executor"), "Anybody: sort the notes", refs=[])
@@ -91,6 +95,12 @@ async def hostile(path: Path) -> None:
         )
         await entries.remember(session, "plain", HOSTILE_KEY, {HOSTILE_KEY: [HOSTILE_VALUE]})
         await entries.remember(session, "caf\u00e9/\u6771\u4eac", "\u2603", "na\u00efve \u4eca\u5929")
+        more: dict[str, Any] = {
+            "artifact_refs": [{"uri": HOSTILE_VALUE, "label": HOSTILE_KEY}],
+            "ttl_at": "2126-01-01",
+            HOSTILE_KEY: HOSTILE_VALUE,
+        }
+        await adapter.write(draft("plain", "more", **more))
         await packets.give(
             session,
             HOSTILE_VALUE,

@@ -105,6 +105,15 @@ def test_the_document_of_a_record_is_its_wire_form_and_what_that_leaves_out(stor
     assert (moved["successCount"], moved["failureCount"]) == (0, 1)
 
 
+@proves("cli.show")
+@pytest.mark.usefixtures("hostile_store")
+def test_what_else_a_record_carries_is_shown_too(run: Run) -> None:
+    lines = run("show", "plain/more").out.splitlines()
+    assert "expires      2126-01-01T00:00:00.000Z" in lines
+    assert any(line.startswith('artifact     {"uri":"first') for line in lines)
+    assert any(line.startswith('more         "key') for line in lines)
+
+
 @proves("cli.history")
 @pytest.mark.usefixtures("store")
 def test_a_history_draws_the_chain_from_belief_to_belief(run: Run) -> None:

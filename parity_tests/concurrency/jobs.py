@@ -4,11 +4,23 @@ import asyncio
 import os
 import signal
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
-from amfs_sqlite import HANDOFF, MemoryEntry, SearchQuery, SqliteAdapter, VersionConflictError
+from amfs_sqlite import (
+    HANDOFF,
+    AmfsError,
+    MemoryEntry,
+    SearchQuery,
+    SqliteAdapter,
+    VersionConflictError,
+)
+from amfs_sqlite.sqlite import connection
+from amfs_sqlite.sqlite.lanes import FunctionConnection
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.sqlite.internals import store_id_of, trace
+
+NOBODY = 65534
 
 Address = tuple[str, str, int]
 
@@ -165,10 +177,55 @@ def write_and_be_killed(pipe: Connection, path: str, statement: int) -> None:
     asyncio.run(run())
 
 
-def answered(pipe: Connection, job: Any, *arguments: Any) -> None:
-    """One job in a process of its own, and what it returned or raised through the pipe."""
+def create_and_be_killed(pipe: Connection, path: str, statement: int) -> None:
+    """Open what is not there yet, and be killed when SQLite is about to run this statement of it."""
+    begun = 0
+
+    def killing(_: str) -> None:
+        nonlocal begun
+        begun += 1
+        if begun == statement:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    class KillingConnection(FunctionConnection):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            super().execute("PRAGMA cache_size = 1")  # Pages go to the disk before the transaction ends.
+            self.set_trace_callback(killing)
+
+    async def run() -> None:
+        async with SqliteAdapter(path):
+            pass
+        pipe.send("survived")
+
+    connection.FunctionConnection = KillingConnection  # type: ignore[misc]
+    asyncio.run(run())
+
+
+def answer_without_rights(pipe: Connection, path: str, file_mode: int, folder_mode: int) -> None:
+    """As a user to whom these modes apply, read and write a store; what came of each."""
+
+    async def run() -> tuple[Any, Any]:
+        async with SqliteAdapter(path) as adapter:
+            entry = await adapter.read("svc/a", "k")
+            assert entry is not None
+            try:
+                return entry.value, await adapter.write(draft())
+            except AmfsError as refused:
+                return entry.value, refused
+
+    file = Path(path)
+    everything = [*file.parent.iterdir(), file.parent]
+    if os.geteuid() == 0:  # The one to whom modes do not apply becomes nobody.
+        for each in everything:
+            os.chown(each, NOBODY, NOBODY)
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    file.chmod(file_mode)
+    file.parent.chmod(folder_mode)
     try:
-        answer = job(*arguments)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the test wants to see it
-        answer = error
+        answer = asyncio.run(run())
+    except AmfsError as refused:
+        answer = refused, refused
     pipe.send(answer)

@@ -15,9 +15,9 @@ from parity_tests.state import refused
 ALIKE = {
     "wildcards": ["agent_a", "agentXa", "agent%a", "agent*a", "agent?a", "agent[X]a", "%", "_"],
     "patterns": ["*", "**", "?", "[a-z]", "a", "^a$", ".*", "a|b", "\\%", "\\_", "\\"],
-    "case": ["Foo", "foo", "FOO", "Straße", "STRASSE", "strasse", "ı", "i", "I", "İ"],
+    "case": ["Foo", "foo", "FOO", "Straße", "STRASSE", "strasse", "\u0131", "i", "I", "İ"],
     "spaces": ["foo", " foo", "foo ", "foo\t", "foo\n", "foo\r\n", "foo\u00a0", " ", "\u200b"],
-    "forms": ["é", "e\u0301", "ﬁ", "fi", "Å", "\u212b", "ａ", "a", "\ufeffa", "a\ufe0f"],
+    "forms": ["é", "e\u0301", "ﬁ", "fi", "Å", "\u212b", "\uff41", "a", "\ufeffa", "a\ufe0f"],
     "slashes": ["a", "a/", "/a", "//a", "a//", "a//b", "a/b", "/", "//", "a/b/", "/a/b"],
     "traversal": ["..", ".", "../..", "a/..", "a/../b", "b", "./b", "..\\..\\x", "\\", "C:\\x"],
     "devices": ["CON", "con", "nul", "/abs", "~", "~/x", "a:b", "a?b", "a#b", "a%20b", "a b"],
@@ -28,6 +28,10 @@ ALIKE = {
     "prototypes": ["__proto__", "constructor", "toString", "hasOwnProperty", "__class__", "self"],
     "astral": ["😀", "😁", "👩\u200d👩", "👩👩", "\U0010ffff", "\uffff", "\ue000", "𐀀"],
 }
+
+
+def files_below(folder: Path) -> set[str]:
+    return {path.name for path in folder.rglob("*")}
 
 
 def covered(prefix: str, path: str) -> bool:
@@ -58,17 +62,13 @@ async def test_names_that_look_alike_are_never_taken_for_each_other(
         exact = await adapter.list(name, descendants=False)
         assert [(each.entity_path, each.key) for each in exact] == [(name, key) for key in names]
         keyed = await adapter.search(SearchQuery(key=name, limit=None, order="oldest"))
-        assert [(each.entity_path, each.key) for each in keyed.entries] == [
-            (path, name) for path in names
-        ]
+        assert [(each.entity_path, each.key) for each in keyed.entries] == [(path, name) for path in names]
     assert (await adapter.verify()).ok
 
 
 @proves("addresses.opaque")
 @pytest.mark.parametrize("family", ALIKE)
-async def test_a_write_to_one_name_leaves_those_that_look_alike(
-    adapter: AmfsAdapter, family: str
-) -> None:
+async def test_a_write_to_one_name_leaves_those_that_look_alike(adapter: AmfsAdapter, family: str) -> None:
     names = ALIKE[family]
     await adapter.write_batch([draft("p", name) for name in names])
     for name in names:
@@ -148,11 +148,11 @@ async def test_the_longest_address_is_stored(adapter: AmfsAdapter, character: st
 async def test_no_name_reaches_the_file_system(open_adapter: AdapterOpener, tmp_path: Path) -> None:
     adapter = await open_adapter()
     await adapter.write(draft())
-    before = {path.name for path in tmp_path.rglob("*")}
+    before = files_below(tmp_path)
     names = ["../../x", "..\\..\\x", "C:\\x", str(tmp_path / "x"), "..", ".", "CON", "a\nb", "x.db"]
     for name in names:
         await adapter.write(draft(name, name, name, agent=name, session=name, tags=(name,)))
         await adapter.commit_outcome(outcome("success", at(name, name), outcome_ref=name))
-    assert {path.name for path in tmp_path.rglob("*")} == before
-    assert not (tmp_path.parent / "x").exists()
+    assert files_below(tmp_path) == before
+    assert "x" not in files_below(tmp_path.parent)
     assert len(await adapter.list()) == len(names) + 1

@@ -39,9 +39,7 @@ async def test_a_batch_is_one_commit_in_the_order_given(adapter: AmfsAdapter) ->
 
 @proves("batches.repeated-key")
 async def test_the_same_key_twice_makes_two_chained_versions(adapter: AmfsAdapter) -> None:
-    first, other, second = await adapter.write_batch(
-        [draft(value="a"), draft(key="other"), draft(value="b")]
-    )
+    first, other, second = await adapter.write_batch([draft(value="a"), draft(key="other"), draft(value="b")])
     assert (first.version, other.version, second.version) == (1, 1, 2)
     assert first.integrity_chain != second.integrity_chain
     assert first.superseded_at is None

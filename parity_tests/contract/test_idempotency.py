@@ -14,6 +14,7 @@ from amfs_sqlite import (
     VersionConflictError,
     Write,
 )
+from amfs_sqlite.models import Change
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
 from parity_tests.state import refused, state, text
@@ -51,7 +52,7 @@ async def test_a_repeated_batch_returns_the_first_result(adapter: AmfsAdapter) -
 @proves("idempotency.first-result")
 async def test_a_repeated_commit_returns_the_first_result(handoff_adapter: AmfsAdapter) -> None:
     await handoff_adapter.write(draft(key="old", confidence=0.5))
-    changes = [
+    changes: list[Change] = [
         Write(draft(confidence=0.8), 0),
         Outcome(outcome("success", at(), at(key="old"), note="n")),
     ]
@@ -60,7 +61,7 @@ async def test_a_repeated_commit_returns_the_first_result(handoff_adapter: AmfsA
     before = await state(handoff_adapter)
     assert text(await handoff_adapter.commit(changes, **options)) == text(first)
     assert await state(handoff_adapter) == before
-    other = [changes[0], Outcome(outcome("success", at(), at(key="old"), note="other"))]
+    other: list[Change] = [changes[0], Outcome(outcome("success", at(), note="other"))]
     attempt = handoff_adapter.commit(other, **options)
     await refused(handoff_adapter, attempt, IdempotencyConflictError)
 
@@ -86,9 +87,7 @@ async def test_the_same_key_with_another_payload_is_a_conflict(
 ) -> None:
     await adapter.write(draft(tags=("b", "a")), idempotency_key="k1")
     other = draft(**{"tags": ("b", "a"), **change})
-    error = await refused(
-        adapter, adapter.write(other, idempotency_key="k1"), IdempotencyConflictError
-    )
+    error = await refused(adapter, adapter.write(other, idempotency_key="k1"), IdempotencyConflictError)
     assert (error.agent_id, error.idempotency_key) == ("alice", "k1")
 
 

@@ -4,6 +4,8 @@ import hashlib
 import json
 from typing import Any
 
+import pytest
+
 from amfs_sqlite import (
     AMFS_0_3,
     HANDOFF,
@@ -14,8 +16,7 @@ from amfs_sqlite import (
     VerifyReport,
     Write,
 )
-import pytest
-
+from amfs_sqlite.models import Change
 from parity_tests.adapters import AdapterOpener
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
@@ -103,7 +104,7 @@ async def test_a_commit_without_versions_has_no_tree_hash(handoff_adapter: AmfsA
         {"path": "svc"},
         {"key": "K"},
     ],
-    ids=lambda change: ",".join(change),
+    ids=",".join,
 )
 async def test_a_commits_digest_covers_all_that_was_written_before_it(
     open_adapter: AdapterOpener, change: dict[str, Any]
@@ -134,7 +135,7 @@ async def eventful(adapter: AmfsAdapter) -> None:
     await adapter.write_batch([draft(value="b"), draft(value="c"), private(key="p", agent="bob")])
     await adapter.commit_outcome(outcome("success", "svc/a/k", at(key="k")))
     await adapter.commit_outcome(outcome("failure", "no/such", agent="bob", outcome_ref="run-2"))
-    changes = [Write(draft(key="n")), Outcome(outcome("minor_failure", at(key="n"), note="!"))]
+    changes: list[Change] = [Write(draft(key="n")), Outcome(outcome("minor_failure", at(key="n"), note="!"))]
     result = await adapter.commit(changes, author="carol", message="both", session_id="s")
     again = result.commit.model_copy(update={"message": "said again"})
     await adapter.save_commit(again)
@@ -144,9 +145,7 @@ async def eventful(adapter: AmfsAdapter) -> None:
 
 @proves("integrity.verify-clean")
 @pytest.mark.parametrize("policy", [AMFS_0_3, HANDOFF], ids=lambda policy: policy.name)
-async def test_an_untouched_store_verifies(
-    open_adapter: AdapterOpener, policy: OutcomePolicy
-) -> None:
+async def test_an_untouched_store_verifies(open_adapter: AdapterOpener, policy: OutcomePolicy) -> None:
     adapter = await open_adapter(outcomes=policy)
     await eventful(adapter)
     report = await adapter.verify()

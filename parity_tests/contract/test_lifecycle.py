@@ -107,12 +107,16 @@ async def test_the_context_manager_opens_returns_itself_and_closes_after_an_erro
 ) -> None:
     adapter = open_adapter.closed()
     with pytest.raises(LookupError):
-        async with adapter as entered:
-            assert entered is adapter
-            await entered.write(draft())
-            raise LookupError
+        await fails_within(adapter)
     with pytest.raises(AdapterClosedError):
         await adapter.list()
+
+
+async def fails_within(adapter: AmfsAdapter) -> None:
+    async with adapter as entered:
+        assert entered is adapter
+        await entered.write(draft())
+        raise LookupError
 
 
 @proves("lifecycle.finishes")

@@ -71,8 +71,10 @@ async def test_texts_come_before_addresses_and_both_in_order(either: AmfsAdapter
 @proves("outcomes.unknown-address")
 @pytest.mark.parametrize(
     "ref",
-    [at("p", "x"), at("x", "k"), at("p", "k", 3), at("p", "k", 0), at("p", "k", -1)]
-    + [at("p", "k", 2**70), at("", "k"), at("p", ""), at("p", "x" * 5000)],
+    [
+        *[at("p", "x"), at("x", "k"), at("p", "k", 3), at("p", "k", 0), at("p", "k", -1)],
+        *[at("p", "k", 2**70), at("", "k"), at("p", ""), at("p", "x" * 5000)],
+    ],
     ids=lambda ref: str(ref)[:20],
 )
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -113,9 +115,7 @@ async def test_an_outcome_that_cannot_be_accepted_is_refused_by_name(
 
 
 @proves("outcomes.recorded-whole")
-async def test_a_record_is_stored_whole_whatever_it_moved(
-    either: AmfsAdapter, clock: FixedClock
-) -> None:
+async def test_a_record_is_stored_whole_whatever_it_moved(either: AmfsAdapter, clock: FixedClock) -> None:
     await either.write(draft(confidence=0.5))
     given = outcome(
         "p1_incident",
@@ -267,3 +267,19 @@ async def test_a_refused_outcome_does_not_stand_in_the_way_of_the_right_one(
     for bad in (outcome("great", at()), outcome("success", at(), at(key="none"))):
         await refused(either, either.commit_outcome(bad), AmfsError)
     assert len(await either.commit_outcome(outcome("failure", at()))) == 1
+
+
+@proves("privacy.outcomes-apply-to-the-visible")
+async def test_an_outcome_about_a_visible_version_does_not_move_a_hidden_one(
+    either: AmfsAdapter,
+) -> None:
+    await either.write(draft(value="open", agent="alice", confidence=0.5))
+    await either.write(private(value="hidden", agent="bob", confidence=0.25))
+    assert list(await either.commit_outcome(outcome("failure", at(version=1)))) == []
+    (recorded,) = await either.list_outcomes(viewer="alice")
+    (effect,) = recorded.effects
+    assert (effect.version, effect.applied, effect.resulting_version) == (1, False, None)
+    assert (effect.confidence_before, effect.confidence_after) == (0.5, 0.5)
+    current = await either.read("svc/a", "k")
+    assert current is not None
+    assert (current.version, current.confidence, current.outcome_count) == (2, 0.25, 0)

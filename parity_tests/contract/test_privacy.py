@@ -12,6 +12,7 @@ from amfs_sqlite import (
     VersionConflictError,
     Write,
 )
+from amfs_sqlite.models import Change
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
 from parity_tests.state import refused, state
@@ -25,7 +26,7 @@ async def secretive(adapter: AmfsAdapter) -> None:
     await adapter.commit_outcome(
         outcome("failure", "hush/path/hush-key", "open/k", agent="bob", note="hush note")
     )
-    changes = [Write(private("open", "hush-2", agent="bob")), Outcome(outcome(agent="bob"))]
+    changes: list[Change] = [Write(private("open", "hush-2", agent="bob")), Outcome(outcome(agent="bob"))]
     await adapter.commit(changes, author="bob", message="hush message")
 
 
@@ -34,8 +35,8 @@ async def test_no_answer_holds_anything_of_what_is_private(adapter: AmfsAdapter)
     await secretive(adapter)
     for viewer in ("alice", "", "Bob", "bob ", "b%"):
         assert "hush" not in await state(adapter, viewer)
-    for viewer in ("bob", None):
-        assert (await state(adapter, viewer)).count("hush value") > 5
+    for insider in ("bob", None):
+        assert (await state(adapter, insider)).count("hush value") > 5
 
 
 @proves("privacy.reads")
@@ -70,9 +71,7 @@ async def test_only_the_author_and_the_owner_see_a_private_version(
     ],
     ids=str,
 )
-async def test_no_search_finds_or_counts_what_is_private(
-    adapter: AmfsAdapter, query: dict[str, Any]
-) -> None:
+async def test_no_search_finds_or_counts_what_is_private(adapter: AmfsAdapter, query: dict[str, Any]) -> None:
     hidden = {"agent": "bob", "tags": ("t",)}
     await adapter.write(private("p", "k", "word", **hidden))
     await adapter.write(private("p", "low", "word", confidence=0.1, **hidden))
@@ -130,9 +129,7 @@ async def test_a_conflict_does_not_name_the_author_of_a_private_version(
 
 @proves("privacy.commits")
 async def test_a_commit_shows_a_viewer_its_visible_part(adapter: AmfsAdapter) -> None:
-    await adapter.write_batch(
-        [draft("p", "open", agent="bob"), private("p", "hidden", agent="bob", value=2)]
-    )
+    await adapter.write_batch([draft("p", "open", agent="bob"), private("p", "hidden", agent="bob", value=2)])
     record = outcome("failure", "p/open", "p/hidden", agent="bob")
     await adapter.commit_outcome(record)
     whole = await adapter.list_commits()
@@ -151,9 +148,7 @@ async def test_a_commit_shows_a_viewer_its_visible_part(adapter: AmfsAdapter) ->
 async def test_a_commit_with_nothing_left_to_see_is_not_there(adapter: AmfsAdapter) -> None:
     await adapter.write(draft("p", "before"))
     hidden = await adapter.write(private("p", "k", agent="bob"))
-    await adapter.save_commit(
-        Commit(id="bare", author_agent_id="carol", created_at=hidden.written_at)
-    )
+    await adapter.save_commit(Commit(id="bare", author_agent_id="carol", created_at=hidden.written_at))
     result = await adapter.commit([Write(private("p", "k", agent="bob"))], author="alice")
     assert [each.sequence for each in await adapter.list_commits(viewer="carol")] == [3, 1]
     assert await adapter.get_commit(hidden.commit_id or "", viewer="carol") is None

@@ -139,9 +139,7 @@ async def test_a_search_counts_what_confidence_and_expiry_hide(
 @proves("search.pages")
 @pytest.mark.parametrize("order", ["newest", "oldest"])
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 8, 100])
-async def test_joined_pages_hold_everything_once(
-    adapter: AmfsAdapter, order: str, limit: int
-) -> None:
+async def test_joined_pages_hold_everything_once(adapter: AmfsAdapter, order: str, limit: int) -> None:
     for key in "abcdefg":
         await adapter.write(draft("p", key, tags=("x",) if key != "d" else ()))
     query = SearchQuery.model_validate({"order": order, "limit": limit, "tag": "x"})
@@ -196,9 +194,7 @@ async def test_no_cursor_is_given_where_nothing_follows(adapter: AmfsAdapter) ->
     ],
     ids=str,
 )
-async def test_a_cursor_of_another_query_is_refused(
-    adapter: AmfsAdapter, change: dict[str, Any]
-) -> None:
+async def test_a_cursor_of_another_query_is_refused(adapter: AmfsAdapter, change: dict[str, Any]) -> None:
     await adapter.write_batch([draft("p", "a"), draft("p", "b")])
     cursor = (await adapter.search(SearchQuery(limit=1))).next_cursor
     query = SearchQuery(limit=1, cursor=cursor)
@@ -232,9 +228,7 @@ async def test_what_is_no_cursor_is_refused(adapter: AmfsAdapter, cursor: str) -
 
 @proves("search.refused")
 @pytest.mark.parametrize("limit", [-1, -(2**70), 2**70])
-async def test_a_limit_that_is_no_whole_number_from_0_is_refused(
-    adapter: AmfsAdapter, limit: int
-) -> None:
+async def test_a_limit_that_is_no_whole_number_from_0_is_refused(adapter: AmfsAdapter, limit: int) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         await adapter.search(SearchQuery(limit=limit))
     assert caught.value.argument == "limit"
@@ -256,9 +250,7 @@ def test_a_query_takes_no_other_order_and_no_other_type(asked: dict[str, Any]) -
     ids=ascii,
 )
 @pytest.mark.parametrize("field", ["entity_path", "key", "tag"])
-async def test_a_filter_is_never_more_than_a_literal(
-    adapter: AmfsAdapter, field: str, hostile: str
-) -> None:
+async def test_a_filter_is_never_more_than_a_literal(adapter: AmfsAdapter, field: str, hostile: str) -> None:
     await assorted(adapter)
     assert await found(adapter, **{field: hostile}) == ""
 

@@ -73,9 +73,7 @@ async def test_namespaces_never_meet(open_shared: AdapterOpener) -> None:
     names = ["default", "Default", "default ", "a", "a/b", "", "%"]
     for name in names:
         adapter = await open_shared(store="one", namespace=name)
-        written = await adapter.write(
-            draft("a/b", "c", name), expected_version=0, idempotency_key="same"
-        )
+        written = await adapter.write(draft("a/b", "c", name), expected_version=0, idempotency_key="same")
         await adapter.commit_outcome(outcome("success", "a/b/c"))
         assert written.version == 1
     for name in names:
@@ -125,11 +123,11 @@ async def test_commits_of_all_namespaces_share_one_sequence_and_one_chain(
 
 @proves("shared.one-sequence", "batches.adopted-id")
 async def test_a_commit_id_is_taken_per_namespace(open_shared: AdapterOpener) -> None:
-    for name in ("one", "other"):
-        adapter = await open_shared(store="one", namespace=name)
+    adapters = [await open_shared(store="one", namespace=name) for name in ("one", "other")]
+    for adapter in adapters:
         (written,) = await adapter.write_batch([draft(commit_id="mine")])
         assert written.commit_id == "mine"
-    assert (await adapter.verify()).ok
+    assert (await adapters[0].verify()).ok
 
 
 @proves("shared.reopened")

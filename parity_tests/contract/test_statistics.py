@@ -86,9 +86,7 @@ async def test_what_is_hidden_is_not_counted(adapter: AmfsAdapter) -> None:
 @pytest.mark.parametrize(
     "confidences", [[0.1] * 10, [0.1, 0.2, 0.3], [1e308, 1.0, -1e308], [1e16, 1.0, -1e16, 1.0]]
 )
-async def test_an_average_is_exact_whatever_the_order(
-    adapter: AmfsAdapter, confidences: list[float]
-) -> None:
+async def test_an_average_is_exact_whatever_the_order(adapter: AmfsAdapter, confidences: list[float]) -> None:
     drafts = [draft("p", str(n), confidence=each) for n, each in enumerate(confidences)]
     await adapter.write_batch(drafts)
     average = math.fsum(confidences) / len(confidences)
@@ -108,9 +106,7 @@ async def test_no_name_disturbs_the_counts(adapter: AmfsAdapter) -> None:
 
 
 @proves("statistics.scopes")
-async def test_every_path_with_entries_has_a_summary(
-    adapter: AmfsAdapter, clock: FixedClock
-) -> None:
+async def test_every_path_with_entries_has_a_summary(adapter: AmfsAdapter, clock: FixedClock) -> None:
     await assorted(adapter)
     clock.set("2026-03-03")
     await adapter.write(draft("z", "0", agent="bob", confidence=0.8))

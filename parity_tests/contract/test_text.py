@@ -51,19 +51,17 @@ async def test_nothing_that_can_be_typed_breaks_a_search(adapter: AmfsAdapter) -
         ("mail me@example.org", "me@example.org"),
         ("e\u0301te\u0301", "été"),
         ("Straße", "STRASSE"),
-        ("ＦＵＬＬ width", "full"),
+        ("\uff26\uff35\uff2c\uff2c width", "full"),
         ("ПРИВЕТ мир", "привет"),
         ("ﬁnd", "find"),
-        ("α and Ω", "ω"),
+        ("\u03b2 and Ω", "ω"),
         ("naïve 42 café", "42"),
         ("हिन्दी भाषा", "हिन्दी"),
         ("اللغة العربية", "العربية"),
         ("שלום עולם", "עולם"),
     ],
 )
-async def test_what_is_typed_is_found_where_it_stands(
-    adapter: AmfsAdapter, stored: str, typed: str
-) -> None:
+async def test_what_is_typed_is_found_where_it_stands(adapter: AmfsAdapter, stored: str, typed: str) -> None:
     await adapter.write(draft("p", "before", "nothing of it"))
     await adapter.write(draft("p", "k", stored))
     assert await found(adapter, typed) == ["k"]
@@ -87,9 +85,7 @@ async def test_what_is_typed_is_found_where_it_stands(
         ("anything", "any*thing"),
     ],
 )
-async def test_what_is_not_there_is_not_found(
-    adapter: AmfsAdapter, stored: str, typed: str
-) -> None:
+async def test_what_is_not_there_is_not_found(adapter: AmfsAdapter, stored: str, typed: str) -> None:
     await adapter.write(draft("p", "k", stored))
     assert await found(adapter, typed) == []
 

@@ -1,6 +1,6 @@
 """Values: any JSON comes back as it went in; what is no JSON is refused by name."""
 
-import datetime
+import datetime as dt
 import decimal
 import enum
 import hashlib
@@ -105,8 +105,8 @@ REFUSED: list[tuple[Any, str]] = [
     (frozenset(), "value"),
     (b"bytes", "value"),
     (bytearray(b"bytes"), "value"),
-    (datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC), "value"),
-    (datetime.date(2026, 1, 1), "value"),
+    (dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "value"),
+    (dt.date(2026, 1, 1), "value"),
     (decimal.Decimal("1.0"), "value"),
     (1j, "value"),
     (object(), "value"),
@@ -176,7 +176,7 @@ LONE = "a\ud83db"
         {"custom": {"deep": [LONE]}},
         {"custom": {LONE: 1}},
     ],
-    ids=lambda fields: ascii(fields),
+    ids=ascii,
 )
 async def test_a_lone_surrogate_anywhere_in_an_entry_is_refused(
     adapter: AmfsAdapter, fields: dict[str, Any]
@@ -198,7 +198,7 @@ async def test_a_lone_surrogate_anywhere_in_an_entry_is_refused(
         {"causal_entry_keys": [f"p/{LONE}"]},
         {"custom": [LONE]},
     ],
-    ids=lambda fields: ascii(fields),
+    ids=ascii,
 )
 async def test_a_lone_surrogate_anywhere_in_an_outcome_is_refused(
     adapter: AmfsAdapter, fields: dict[str, Any]

@@ -9,7 +9,7 @@ from mcp.types import CallToolResult, TextContent
 
 from amfs_sqlite import AmfsAdapter, FixedClock
 from amfs_sqlite.sqlite import StoreDescription
-from bridge.mcp_server import render
+from bridge.mcp_server import records
 from bridge.mcp_server.server import build_server
 from bridge.mcp_server.workplace import Workplace
 from bridge.session import Session
@@ -57,7 +57,7 @@ class Agent:
 
     async def lines(self, tool: str, **arguments: Any) -> list[str]:
         """The lines of the answer, without the banner over stored data."""
-        return [line for line in (await self.call(tool, **arguments)).split("\n") if line != render.STORED]
+        return [line for line in (await self.call(tool, **arguments)).split("\n") if line != records.STORED]
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """Servers in processes of their own, at the other end of two pipes."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ import anyio
 from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-PATIENCE_S = 40.0
+PATIENCE_S = 50.0
 """How long anything may take before a test gives up; nothing is asserted about time."""
 
 MAX_LINE_BYTES = 10_000_000
@@ -117,13 +118,11 @@ class ServerProcess:
 
     async def ended(self) -> int:
         """The exit code, once everything it still had to say was read."""
+        assert self._lines is not None
         with anyio.fail_after(PATIENCE_S):
-            while True:
-                try:
+            with contextlib.suppress(anyio.IncompleteRead):
+                while True:
                     await self.read_message()
-                except (anyio.EndOfStream, anyio.IncompleteRead):
-                    break
-                assert self._lines is not None
             assert self._lines.buffer == b""
             return await self.process.wait()
 

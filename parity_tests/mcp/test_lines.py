@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp.types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
@@ -11,6 +11,7 @@ from bridge.mcp_server.lines import LineSplitter, OverlongLine
 from bridge.mcp_server.screening import SKIMMED_BYTES, Unreadable, screened
 from parity_tests.ledger import proves
 
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = b"[" * 250 + b"]" * 250
 HUGE = b"9" * 5000
 
@@ -33,6 +34,7 @@ def answered(line: bytes | OverlongLine) -> list[tuple[object, int]]:
     return [(answer["id"], answer["error"]["code"]) for answer in answers]
 
 
+@UNHURRIED
 @given(st.lists(st.binary(max_size=30).map(lambda text: text.replace(b"\n", b""))), st.data())
 def test_a_stream_splits_into_its_lines_wherever_it_is_cut(lines: list[bytes], data: st.DataObject) -> None:
     stream = b"\n".join(lines)
@@ -179,11 +181,13 @@ def test_a_message_passes(line: bytes, kind: type) -> None:
     assert isinstance(screened(line), kind)
 
 
+@UNHURRIED
 @given(st.binary(max_size=200))
 def test_no_line_of_any_bytes_raises(line: bytes) -> None:
     screened(line.replace(b"\n", b""))
 
 
+@UNHURRIED
 @given(st.binary(max_size=60), st.integers(0, 60))
 def test_no_damaged_request_raises(damage: bytes, place: int) -> None:
     whole = request(b'{"a":[1,"\\u00e9"]}')

@@ -1,5 +1,6 @@
 """Settings: argument before variable before default, and one line for what cannot be accepted."""
 
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from amfs_sqlite import CountedIds
 from bridge import settings
 from bridge.mcp_server.main import main
 from bridge.settings import SETTINGS, SettingError, from_sources
+from parity_tests.ledger import proves
 
 
 def problem(arguments: dict[str, str | None], environment: dict[str, str] | None = None) -> str:
@@ -19,6 +21,7 @@ def problem(arguments: dict[str, str | None], environment: dict[str, str] | None
     return message
 
 
+@proves("mcp.settings")
 def test_an_argument_wins_over_its_variable_and_that_over_the_default() -> None:
     environment = {"AGENT_ID": "from-variable", "MEMORY_NAMESPACE": "team"}
     found = from_sources({"agent": "from-argument", "namespace": None}, environment)
@@ -26,23 +29,27 @@ def test_an_argument_wins_over_its_variable_and_that_over_the_default() -> None:
     assert (found.lease_s, found.busy_timeout_s) == (None, 15.0)
 
 
+@proves("mcp.settings")
 def test_every_setting_has_an_argument_a_variable_and_a_meaning() -> None:
     assert [each.name for each in SETTINGS] == list(settings.Settings.__dataclass_fields__)
     assert len({each.flag for each in SETTINGS}) == len({each.variable for each in SETTINGS}) == 7
     assert all(each.flag.startswith("--") and each.meaning and each.default for each in SETTINGS)
 
 
+@proves("mcp.settings")
 def test_each_run_without_a_session_gets_a_fresh_one() -> None:
     ids = CountedIds()
     sessions = [from_sources({}, {}, ids).session for _ in range(2)]
     assert sessions == ["sess-000000000001", "sess-000000000002"]
 
 
+@proves("mcp.settings-path")
 def test_the_default_file_lies_in_the_users_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "user_data_path", lambda name, **_: Path("/data") / name)
     assert Path(from_sources({}, {}).db) == Path("/data/amfs-sqlite/memory.db").resolve()
 
 
+@proves("mcp.settings-path")
 @pytest.mark.parametrize(
     ("given", "resolved"),
     [
@@ -75,6 +82,7 @@ def test_a_path_becomes_the_one_name_of_its_file(
     assert not home.exists()
 
 
+@proves("mcp.settings")
 @pytest.mark.parametrize(
     ("name", "given", "says"),
     [
@@ -118,12 +126,14 @@ def test_a_value_that_cannot_be_accepted_is_named_with_where_it_came_from(
     assert says in by_variable
 
 
+@proves("mcp.settings")
 def test_a_number_of_seconds_may_have_a_fraction() -> None:
     found = from_sources({"lease_s": "0.5", "busy_timeout_s": "0"}, {"MEMORY_LEASE_S": "9"})
     assert (found.lease_s, found.busy_timeout_s) == (0.5, 0.0)
     assert from_sources({"lease_s": "off"}, {"MEMORY_LEASE_S": "9"}).lease_s is None
 
 
+@proves("mcp.settings")
 @pytest.mark.parametrize(
     ("argv", "variable", "named"),
     [
@@ -157,6 +167,7 @@ def test_the_command_refuses_a_wrong_setting_in_one_line(
     assert named in said.err
 
 
+@proves("mcp.settings-ascii")
 def test_the_help_names_every_argument_and_variable_in_ascii(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -167,3 +178,11 @@ def test_the_help_names_every_argument_and_variable_in_ascii(
     assert said.isascii()
     assert [each.flag for each in SETTINGS if each.flag not in said] == []
     assert [each.variable for each in SETTINGS if each.variable not in said] == []
+
+
+@proves("mcp.settings-ascii")
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"amfs-sqlite-mcp {version('amfs-sqlite')}\n"

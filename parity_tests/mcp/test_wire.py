@@ -1,12 +1,12 @@
 """The wire: every request is answered, nothing else goes out, and no line can stop the server."""
 
-import json
 from pathlib import Path
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from amfs_sqlite import HANDOFF, SqliteAdapter
 from bridge.mcp_server.lines import MAX_LINE_BYTES
 from parity_tests.ledger import proves
 from parity_tests.mcp.agents import ERAS, after, text
@@ -169,9 +169,7 @@ async def test_eight_servers_started_at_once_serve_one_file_and_lose_nothing(
     async with anyio.create_task_group() as working:
         for number in range(servers):
             working.start_soon(work, number)
-    async with server(db) as served:
-        history = await served.call("history", scope="shared", key="k", limit=200)
-        values = {json.loads(line.split("  ")[-1]) for line in history.split("\n")[1:]}
+    async with SqliteAdapter(db, outcomes=HANDOFF) as adapter:
+        values = {entry.value for entry in await adapter.history("shared", "k")}
         assert values == {f"{n}.{i}" for n in range(servers) for i in range(writes)}
-        assert "nothing found" in await served.call("memory_stats", verify=True)
-        assert await served.leave() == 0
+        assert (await adapter.verify()).ok

@@ -68,9 +68,7 @@ async def play(adapter: AmfsAdapter, clock: FixedClock, story: Story) -> str:
     return str(transcript)
 
 
-async def _pages(
-    adapter: AmfsAdapter, query: SearchQuery, viewer: str | None
-) -> list[dict[str, Any]]:
+async def _pages(adapter: AmfsAdapter, query: SearchQuery, viewer: str | None) -> list[dict[str, Any]]:
     pages = []
     cursor: str | None = ""
     while cursor is not None:

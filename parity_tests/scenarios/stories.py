@@ -191,7 +191,22 @@ UNICODE = Story(
     ),
 )
 
-NUMBERS = (0, -0.0, 1, 1.0, True, None, 2**70, -1e-7, 1e16, 1e22, 5e-324, 0.1 + 0.2, [[]], {})
+NUMBERS: tuple[Any, ...] = (
+    0,
+    -0.0,
+    1,
+    1.0,
+    True,
+    None,
+    2**70,
+    -1e-7,
+    1e16,
+    1e22,
+    5e-324,
+    0.1 + 0.2,
+    [[]],
+    {},
+)
 VALUES = Story(
     "values",
     (call("write_batch", [draft("v", str(n), value) for n, value in enumerate(NUMBERS)]),),

@@ -17,9 +17,7 @@ QUESTIONS_PER_STEP = 4
 VIEWERS = (None, "alice", "bob")
 
 
-async def answer_alike(
-    pair: tuple[AmfsAdapter, AmfsAdapter], clock: FixedClock, step: Step
-) -> str:
+async def answer_alike(pair: tuple[AmfsAdapter, AmfsAdapter], clock: FixedClock, step: Step) -> str:
     """What both adapters answer."""
     one, other = [text(await perform(adapter, clock, step)) for adapter in pair]
     assert one == other, step

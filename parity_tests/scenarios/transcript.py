@@ -11,9 +11,11 @@ LONGEST_VALUE_CHARACTERS = 400
 
 
 class Transcript:
-    """Tells answers in their order. What was told before, and is the same to the last field, is
-    told by its name alone; a field at its default is left out; of a long value its length is told
-    (its content hash is told anyway)."""
+    """Tells answers in their order.
+
+    What was told before, and is the same to the last field, is told by its name alone; a field at
+    its default is left out; of a long value its length is told (its content hash is told anyway).
+    """
 
     def __init__(self) -> None:
         self.told: dict[str, str] = {}
@@ -41,14 +43,14 @@ class Transcript:
         return plain(answer)
 
     def _fields(self, model: BaseModel) -> dict[str, Any]:
-        shown = {}
+        shown: dict[str, Any] = {}
         for name, field in type(model).model_fields.items():
             member = getattr(model, name)
             if name == "value":
                 shown[name] = _shortened(member)
             elif field.is_required() or text(member) != text(field.default):
                 shown[name] = self._shown(member)
-        return shown | plain(model.model_extra or {})
+        return {**shown, **plain(model.model_extra or {})}
 
 
 def _name(answer: BaseModel) -> str:

@@ -19,16 +19,12 @@ class OneForAllExtension(AmberSnapshotExtension):
     """Names a snapshot after its test and the name it was given there, and nothing else."""
 
     @classmethod
-    def get_snapshot_name(
-        cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0
-    ) -> str:
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
         return f"{test_location.methodname}[{index}]"
 
 
 @pytest.fixture
-def snapshot(
-    snapshot: SnapshotAssertion, adapter_kind: adapters.AdapterKind
-) -> SnapshotAssertion:
+def snapshot(snapshot: SnapshotAssertion, adapter_kind: adapters.AdapterKind) -> SnapshotAssertion:
     """Compares with the one snapshot; updates come from the oracle alone, and never in CI."""
     if snapshot.update_snapshots or snapshot.update_new_snapshots_only:
         if os.environ.get("CI"):

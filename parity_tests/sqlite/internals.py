@@ -1,6 +1,7 @@
 """The private parts of the SQLite adapter that tests look at, named in one place."""
 
 from collections.abc import Callable
+from typing import Any
 
 from amfs_sqlite import SqliteAdapter
 from amfs_sqlite.sqlite.connection import Database
@@ -37,7 +38,7 @@ async def trace(adapter: SqliteAdapter, tell: Callable[[str], None] | None) -> N
     await hop(writer.connection, lambda connection: connection.set_trace_callback(tell))
 
 
-async def write_directly(adapter: SqliteAdapter, statement: str) -> object:
+async def write_directly(adapter: SqliteAdapter, statement: str) -> Any:
     """Run a statement on the writer's own connection; its first row."""
     writer, _ = lanes_of(adapter)
     return await hop(writer.connection, lambda connection: connection.execute(statement).fetchone())

@@ -8,7 +8,8 @@ from pydantic import Field
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.rules.values import MAX_DEPTH, MAX_INTEGER_DIGITS
-from bridge.mcp_server import pages, render
+from bridge import rendering
+from bridge.mcp_server import pages, records
 from bridge.mcp_server.arguments import Arguments, Texts
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -24,7 +25,7 @@ class Remember(Arguments):
     key: Annotated[str, Field(description="Name in it, like assessment")]
     value: Annotated[str, Field(description="Text, stored byte for byte")] = ""
     value_json: Annotated[str, Field(description="JSON text, stored as JSON")] = ""
-    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, description="Of a new belief")] = 0.8
+    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, description="How sure you are")] = 0.8
     tags: Annotated[Texts, Field(description="Labels")] = ()
     expected_version: Annotated[
         int, Field(ge=-1, description="-1 any, 0 must be new, N must be current")
@@ -60,7 +61,7 @@ async def remember(at: Workplace, given: Remember) -> Answer:
     if done.unchanged:
         how = "unchanged: it held this value and these tags already"
     line = (
-        f"{render.reference(entry.ref)}  {render.percent(entry.confidence)}  {how}"
+        f"{records.reference(entry.ref)}  {rendering.percent(entry.confidence)}  {how}"
         f"  contentHash {entry.content_hash}"
     )
     return Answer(
@@ -92,7 +93,7 @@ async def history(at: Workplace, given: History) -> Answer:
         cursor = ""
     if not cursor and len(found) > len(shown):
         cursor = str(found[len(shown) - 1].version)
-    return Answer("\n".join([render.STORED, *shown, *pages.ending(cursor)]))
+    return Answer("\n".join([records.STORED, *shown, *pages.ending(cursor)]))
 
 
 def _value(given: Remember) -> Any:
@@ -125,7 +126,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"has the member {render.word(twice, 60)} twice in one object")
+        raise ValueError(f"has the member {rendering.word(twice, 60)} twice in one object")
     return members
 
 
@@ -134,8 +135,8 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _line(entry: MemoryEntry) -> pages.Line:
-    value = render.Value(entry.value)
-    heading = render.heading(entry) + _hashes(entry)
+    value = rendering.Value(entry.value)
+    heading = records.heading(entry) + _hashes(entry)
     advice = f'history limit 1 cursor "{entry.version - 1}" for all'
     return lambda value_bytes: f"{heading}  {value.beginning(value_bytes, advice)}"
 

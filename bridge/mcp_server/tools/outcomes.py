@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from amfs_sqlite.models import EntryRef, OutcomeEffect
-from bridge.mcp_server import pages, render
+from bridge import rendering
+from bridge.mcp_server import pages, records
 from bridge.mcp_server.arguments import Arguments, Texts
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -13,10 +14,6 @@ from bridge.operations import outcomes, references
 
 # Effects in an acknowledgement, where they stand twice.
 EFFECTS_BYTES = 12_000
-REASONS = {
-    "already_applied": "this outcome_ref was applied to it before",
-    "stale": "its value has changed since that version",
-}
 
 
 class RecordOutcome(Arguments):
@@ -48,7 +45,9 @@ async def record_outcome(at: Workplace, given: RecordOutcome) -> Answer:
     shown = pages.fitting_texts([_line(given.outcome, each) for each in effects], EFFECTS_BYTES)
     if len(shown) < len(effects):
         shown.append(f"{len(effects) - len(shown)} more effects")
-    head = f"{given.outcome}  {render.word(given.outcome_ref)}  {render.counted(len(effects), 'effect')}"
+    head = (
+        f"{given.outcome}  {rendering.word(given.outcome_ref)}  {rendering.counted(len(effects), 'effect')}"
+    )
     tail = [] if packet is None else [f"packet {packet.id} is {packet.state}"]
     return Answer(
         "\n".join([head, *shown, *tail]),
@@ -64,11 +63,11 @@ async def record_outcome(at: Workplace, given: RecordOutcome) -> Answer:
 
 
 def _line(outcome: str, effect: OutcomeEffect) -> str:
-    ref = render.reference(_ref(effect))
+    ref = records.reference(_ref(effect))
     if effect.reason is not None:
-        now = render.percent(effect.confidence_after)
-        return f"{ref}: not applied, {REASONS[effect.reason]}; confidence stays {now}"
-    before, after = render.percent(effect.confidence_before), render.percent(effect.confidence_after)
+        now = rendering.percent(effect.confidence_after)
+        return f"{ref}: not applied, {rendering.REASONS[effect.reason]}; confidence stays {now}"
+    before, after = rendering.percent(effect.confidence_before), rendering.percent(effect.confidence_after)
     return f"{ref}: {outcome}, confidence {before} -> {after}"
 
 
@@ -77,7 +76,7 @@ def _facts(effects: tuple[OutcomeEffect, ...]) -> list[dict[str, Any]]:
     left_bytes = EFFECTS_BYTES
     for effect in effects:
         ref = str(_ref(effect))
-        left_bytes -= render.size(ref) + 100
+        left_bytes -= rendering.size(rendering.token(ref)) + 100
         if left_bytes < 0 and facts:
             break
         facts.append(

@@ -1,12 +1,14 @@
 """Handing work over, and picking it up."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.models import EntryRef, MemoryEntry
-from bridge.mcp_server import pages, render
+from bridge import rendering
+from bridge.mcp_server import pages, records
 from bridge.mcp_server.arguments import Arguments, Texts
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -18,7 +20,7 @@ STEPS_BYTES = 4_000
 STALE_BYTES = 6_000
 HELD_BYTES = 1_000
 # Pinned references in an acknowledgement, where they stand twice.
-PINNED_BYTES = 12_000
+PINNED_BYTES = 8_000
 
 
 class Handoff(Arguments):
@@ -54,7 +56,7 @@ async def handoff(at: Workplace, given: Handoff) -> Answer:
     packet = done.packet
     pinned = [pin.ref for pin in packet.pins]
     lines = [
-        f"{packet.id}  {packet.state}  {_addressee(packet)}  pins {render.counted(len(pinned), 'record')}",
+        f"{packet.id}  {packet.state}  {_addressee(packet)}  pins {rendering.counted(len(pinned), 'record')}",
         *_listed("pinned", pinned),
         *_listed("left out, private", done.left_out),
     ]
@@ -77,26 +79,26 @@ async def resume(at: Workplace, given: Resume) -> Answer:
     look = packets.peek if given.peek else packets.take
     found = await look(at.session, given.handoff_id or None)
     if isinstance(found, packets.NothingWaiting):
-        agent = render.word(at.session.agent_id)
+        agent = rendering.word(at.session.agent_id)
         return Answer("\n".join([f"nothing waits for {agent}", *_held(found.held)]))
-    above = [render.STORED, *_packet(found.packet, claimed=not given.peek)]
+    above = [records.STORED, *_packet(found.packet, claimed=not given.peek)]
     below = [*_warnings(found.stale), *_held(found.held)]
-    taken_bytes = sum(render.size(line) + 1 for line in [*above, *below])
+    taken_bytes = sum(rendering.size(line) + 1 for line in [*above, *below])
     room_bytes = pages.ANSWER_BYTES - pages.FRAME_BYTES - taken_bytes
     shown = pages.fitting([_line(record) for record in found.records], room_bytes)
     hidden = len(found.records) - len(shown)
     more = [f"{hidden} more pinned records; {_elsewhere(found.packet)}"] if hidden else []
-    count = f"{render.counted(len(found.records), 'pinned record')}, as given:"
+    count = f"{rendering.counted(len(found.records), 'pinned record')}, as given:"
     return Answer("\n".join([*above, count, *shown, *more, *below]))
 
 
 def _addressee(packet: packets.Packet) -> str:
-    to = "whoever comes" if packet.to_agent is None else render.word(packet.to_agent)
-    return f"from {render.word(packet.from_agent)} to {to}"
+    to = "whoever comes" if packet.to_agent is None else rendering.word(packet.to_agent)
+    return f"from {rendering.word(packet.from_agent)} to {to}"
 
 
 def _packet(packet: packets.Packet, *, claimed: bool) -> list[str]:
-    claim = f"claimed by {render.word(packet.claimed_by or '')}" if claimed else "only looked at"
+    claim = f"claimed by {rendering.word(packet.claimed_by or '')}" if claimed else "only looked at"
     if packet.lease_until is not None and claimed:
         claim += f" until {spelled(packet.lease_until)}"
     lines = [
@@ -105,7 +107,7 @@ def _packet(packet: packets.Packet, *, claimed: bool) -> list[str]:
     ]
     for name, texts in (("next", packet.next_steps), ("open", packet.open_questions)):
         whole = [f"{name}: {_text(packet, each, STEPS_BYTES)}" for each in texts]
-        shown = pages.fitting_texts(whole, STEPS_BYTES + render.NAME_BYTES)
+        shown = pages.fitting_texts(whole, STEPS_BYTES + rendering.NAME_BYTES)
         lines += shown
         if len(shown) < len(whole):
             lines.append(f"{name}: {len(whole) - len(shown)} more; {_elsewhere(packet)}")
@@ -113,7 +115,7 @@ def _packet(packet: packets.Packet, *, claimed: bool) -> list[str]:
 
 
 def _text(packet: packets.Packet, text: str, limit_bytes: int) -> str:
-    return render.Value(text).beginning(limit_bytes, _elsewhere(packet))
+    return rendering.Value(text).beginning(limit_bytes, _elsewhere(packet))
 
 
 def _elsewhere(packet: packets.Packet) -> str:
@@ -121,8 +123,8 @@ def _elsewhere(packet: packets.Packet) -> str:
 
 
 def _line(record: MemoryEntry) -> pages.Line:
-    value = render.Value(record.value)
-    heading = render.heading(record)
+    value = rendering.Value(record.value)
+    heading = records.heading(record)
     advice = f'history of it with limit 1 cursor "{record.version - 1}" for all'
     return lambda value_bytes: f"{heading}  {value.beginning(value_bytes, advice)}"
 
@@ -141,25 +143,26 @@ def _warning(stale: packets.Stale) -> str:
     ref = EntryRef(entity_path=stale.entity_path, key=stale.key)
     now = "not to be seen" if stale.current_version is None else f"at {stale.current_version}"
     return (
-        f"stale: {render.word(str(ref), STALE_BYTES // 2)} was pinned at {stale.pinned_version},"
-        f" is now {now}: {render.one_line(stale.change)}"
+        f"stale: {rendering.word(str(ref), STALE_BYTES // 2)} was pinned at {stale.pinned_version},"
+        f" is now {now}: {rendering.one_line(stale.change)}"
     )
 
 
 def _held(held: tuple[str, ...]) -> list[str]:
     if not held:
         return []
-    shown = pages.fitting_texts([render.word(each) for each in held], HELD_BYTES)
+    shown = pages.fitting_texts([rendering.word(each) for each in held], HELD_BYTES)
     more = f" and {len(held) - len(shown)} more" if len(shown) < len(held) else ""
     return [f"you also hold {' '.join(shown)}{more}; resume with handoff_id returns one"]
 
 
-def _some(refs: tuple[EntryRef, ...] | list[EntryRef]) -> list[str]:
-    return pages.fitting_texts([str(ref) for ref in refs], PINNED_BYTES) if refs else []
+def _some(refs: Sequence[EntryRef]) -> list[str]:
+    exact = [str(ref) for ref in refs]
+    return exact[: len(pages.fitting_texts([rendering.token(each) for each in exact], PINNED_BYTES))]
 
 
-def _listed(what: str, refs: tuple[EntryRef, ...] | list[EntryRef]) -> list[str]:
-    lines = [f"{what}: {render.reference(ref)}" for ref in refs]
+def _listed(what: str, refs: Sequence[EntryRef]) -> list[str]:
+    lines = [f"{what}: {records.reference(ref)}" for ref in refs]
     shown = pages.fitting_texts(lines, PINNED_BYTES)
     if len(shown) < len(lines):
         shown.append(f"{what}: {len(lines) - len(shown)} more")

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from amfs_sqlite.errors import InvalidArgumentError, InvalidCursorError
 from amfs_sqlite.models import MemoryEntry, SearchPage
-from bridge.mcp_server import pages, render
+from bridge import rendering
+from bridge.mcp_server import pages, records
 from bridge.mcp_server.arguments import Arguments
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -48,7 +49,7 @@ async def recall(at: Workplace, given: Recall) -> Answer:
             break
         # Asked again for just as many, so that its cursor goes on where this answer ends.
         limit = len(shown)
-    banner = [render.STORED] if shown else []
+    banner = [records.STORED] if shown else []
     return Answer("\n".join([*banner, *shown, _count(page, given), *pages.ending(page.next_cursor)]))
 
 
@@ -61,7 +62,7 @@ async def _read(at: Workplace, given: Recall) -> Answer:
     version, offset = pages.position(given.cursor)
     entry = await _version(at, given, version)
     lines, cursor = pages.one_record(entry, offset, entry.version)
-    return Answer("\n".join([render.STORED, lines, *pages.ending(cursor)]))
+    return Answer("\n".join([records.STORED, lines, *pages.ending(cursor)]))
 
 
 async def _version(at: Workplace, given: Recall, version: int) -> MemoryEntry:
@@ -75,17 +76,17 @@ async def _version(at: Workplace, given: Recall, version: int) -> MemoryEntry:
 
 
 def _line(entry: MemoryEntry) -> pages.Line:
-    value = render.Value(entry.value)
-    heading = render.heading(entry)
+    value = rendering.Value(entry.value)
+    heading = records.heading(entry)
     advice = "recall its scope and key for all"
     return lambda value_bytes: f"{heading}  {value.beginning(value_bytes, advice)}"
 
 
 def _count(page: SearchPage, given: Recall) -> str:
-    line = f"{render.counted(len(page.entries), 'record')}, newest first"
+    line = f"{rendering.counted(len(page.entries), 'record')}, newest first"
     left_out = []
     if page.below_confidence_count:
-        least = render.percent(given.min_confidence)
+        least = rendering.percent(given.min_confidence)
         left_out.append(f"{page.below_confidence_count} below {least} confidence")
     if page.expired_count:
         left_out.append(f"{page.expired_count} expired")

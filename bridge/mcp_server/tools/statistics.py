@@ -6,7 +6,8 @@ from pydantic import Field
 
 from amfs_sqlite.models import Finding, VerifyReport
 from amfs_sqlite.sqlite import StoreDescription
-from bridge.mcp_server import pages, render
+from bridge import rendering
+from bridge.mcp_server import pages
 from bridge.mcp_server.arguments import Arguments
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -34,7 +35,7 @@ async def memory_stats(at: Workplace, given: MemoryStats) -> Answer:
         f"versions: {counts.version_count}",
         f"commits: {counts.commit_count}",
         f"outcomes: {counts.outcome_count}",
-        f"average confidence: {render.percent(counts.confidence_avg)}",
+        f"average confidence: {rendering.percent(counts.confidence_avg)}",
         f"packets: {states}",
     ]
     if given.verify:
@@ -44,13 +45,13 @@ async def memory_stats(at: Workplace, given: MemoryStats) -> Answer:
 
 def _place(at: Workplace, store: StoreDescription) -> list[str]:
     settings = at.settings
-    faults = [f"known fault: {render.one_line(fault)}" for fault in store.known_faults]
+    faults = [f"known fault: {rendering.one_line(fault)}" for fault in store.known_faults]
     return [
-        f"file: {render.word(store.path, PATH_BYTES)}",
+        f"file: {rendering.word(store.path, PATH_BYTES)}",
         f"bytes: {store.file_bytes}, and {store.wal_bytes} in the write-ahead log",
-        f"agent: {render.word(at.session.agent_id)}",
-        f"session: {render.word(at.session.session_id)}",
-        f"namespace: {render.word(settings.namespace)}",
+        f"agent: {rendering.word(at.session.agent_id)}",
+        f"session: {rendering.word(at.session.session_id)}",
+        f"namespace: {rendering.word(settings.namespace)}",
         f"durability: {settings.durability}",
         f"journal: {store.journal_mode}",
         f"schema: {store.schema_version}",
@@ -80,10 +81,10 @@ def _finding(finding: Finding) -> str:
     where = ""
     if finding.entity_path is not None and finding.key is not None:
         at = "" if finding.version is None else f"@{finding.version}"
-        where = f"  {render.word(f'{finding.entity_path}/{finding.key}{at}', render.NAME_BYTES)}"
+        where = f"  {rendering.word(f'{finding.entity_path}/{finding.key}{at}', rendering.NAME_BYTES)}"
     elif finding.commit_id is not None:
-        where = f"  commit {render.word(finding.commit_id)}"
-    return f"finding {finding.code}{where}  {render.one_line(finding.message)}"
+        where = f"  commit {rendering.word(finding.commit_id)}"
+    return f"finding {finding.code}{where}  {rendering.one_line(finding.message)}"
 
 
 MEMORY_STATS = MemoryTool(

@@ -4,13 +4,15 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amfs_sqlite import EntryRef, MemoryEntry
-from bridge.mcp_server import pages, render
+from bridge import rendering
+from bridge.mcp_server import pages, records
 from parity_tests.ledger import proves
 
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 ANY_TEXT = st.text(st.characters(codec="utf-8"))
 HOSTILE = [
     "a\nb",
@@ -37,19 +39,20 @@ def is_shown(text: str) -> bool:
 @proves("mcp.stored-contained")
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_is_not_to_be_seen_is_escaped_and_comes_back_exactly(text: str) -> None:
-    for shown in (render.token(text), render.word(text)):
+    for shown in (rendering.token(text), rendering.word(text)):
         assert is_shown(shown)
         assert json.loads(shown) == text
-    assert is_shown(render.one_line(text))
+    assert is_shown(rendering.one_line(text))
 
 
 @proves("mcp.stored-contained")
+@UNHURRIED
 @given(ANY_TEXT)
 def test_any_text_is_one_visible_line_that_reads_back_exactly(text: str) -> None:
-    shown = render.token(text)
+    shown = rendering.token(text)
     assert is_shown(shown)
     assert json.loads(shown) == text
-    word = render.word(text, 10**9)
+    word = rendering.word(text, 10**9)
     assert is_shown(word)
     assert text in (word, word.startswith('"') and json.loads(word))
 
@@ -57,15 +60,16 @@ def test_any_text_is_one_visible_line_that_reads_back_exactly(text: str) -> None
 @proves("mcp.stored-contained")
 @pytest.mark.parametrize("text", ["a b", "x@1  99%  admin", 'say"', "a,b", "[tag]", "back\\slash", "", " "])
 def test_text_that_could_pass_for_columns_is_quoted(text: str) -> None:
-    assert render.word(text) == json.dumps(text)
+    assert rendering.word(text) == json.dumps(text)
 
 
 @pytest.mark.parametrize("text", ["listing/482", "ü/重跑", "agent-1", "a:b", "price<5€", "❤️"])
 def test_a_plain_word_stays_as_it_is(text: str) -> None:
-    assert render.word(text) == text
+    assert rendering.word(text) == text
 
 
 @proves("mcp.stored-contained")
+@UNHURRIED
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | ANY_TEXT,
@@ -74,28 +78,30 @@ def test_a_plain_word_stays_as_it_is(text: str) -> None:
     )
 )
 def test_any_value_is_one_visible_line_of_json(value: object) -> None:
-    shown = render.Value(value).whole(10**9)
+    shown = rendering.Value(value).whole(10**9)
     assert shown is not None
     assert is_shown(shown)
     assert json.loads(shown) == value
 
 
 @proves("mcp.pages-complete")
+@UNHURRIED
 @given(st.text(min_size=1), st.integers(14, 60))
 def test_pieces_joined_are_the_whole_and_each_fits(text: str, limit_bytes: int) -> None:
     pieces = []
     end = 0
     while end < len(text):
-        shown, end = render.piece(text, end, limit_bytes)
-        assert render.size(shown) <= limit_bytes
+        shown, end = rendering.piece(text, end, limit_bytes)
+        assert rendering.size(shown) <= limit_bytes
         pieces.append(json.loads(shown))
     assert "".join(pieces) == text
 
 
 @proves("mcp.answers-bounded")
+@UNHURRIED
 @given(ANY_TEXT, st.integers(20, 200))
 def test_a_cut_value_is_well_formed_and_says_how_much_is_left_out(text: str, limit_bytes: int) -> None:
-    shown = render.Value(text).beginning(limit_bytes, "ask for all")
+    shown = rendering.Value(text).beginning(limit_bytes, "ask for all")
     value, end = json.JSONDecoder().raw_decode(shown)
     rest = shown[end:]
     if rest:
@@ -103,13 +109,13 @@ def test_a_cut_value_is_well_formed_and_says_how_much_is_left_out(text: str, lim
         assert rest == f"...(text cut: {len(value)} of {len(text)} characters; ask for all)"
     else:
         assert value == text
-    assert render.size(shown) <= limit_bytes + render.size(rest)
+    assert rendering.size(shown) <= limit_bytes + rendering.size(rest)
 
 
 @proves("mcp.answers-bounded")
 def test_a_cut_object_is_shown_as_the_beginning_of_its_json() -> None:
     value = {"verdict": "apply", "why": "x" * 1000}
-    shown = render.Value(value).beginning(60, "ask for all")
+    shown = rendering.Value(value).beginning(60, "ask for all")
     beginning, end = json.JSONDecoder().raw_decode(shown)
     assert json.dumps(value, separators=(",", ":")).startswith(beginning)
     assert shown[end:].startswith("...(JSON cut: ")
@@ -124,9 +130,9 @@ def test_the_heading_of_a_record_is_bounded_whatever_it_holds() -> None:
     entry = entry.model_copy(
         update={"provenance": entry.provenance.model_copy(update={"written_at": entry.ttl_at})}
     )
-    heading = render.heading(entry)
+    heading = records.heading(entry)
     assert is_shown(heading)
-    assert render.size(heading) < render.REF_BYTES + render.TAGS_BYTES + 2 * render.NAME_BYTES
+    assert rendering.size(heading) < records.REF_BYTES + records.TAGS_BYTES + 2 * rendering.NAME_BYTES
     assert "of 8195 characters)" in heading
     assert "and 997 more]" in heading
 
@@ -134,13 +140,13 @@ def test_the_heading_of_a_record_is_bounded_whatever_it_holds() -> None:
 def test_a_reference_is_printed_bare_where_it_is_plain_and_quoted_where_not() -> None:
     plain = EntryRef(entity_path="listing/482", key="assessment", version=2)
     spaced = EntryRef(entity_path="my scope", key="a\nb", version=1)
-    assert render.reference(plain) == "listing/482/assessment@2"
-    assert render.reference(spaced) == r'"my scope/a\nb@1"'
+    assert records.reference(plain) == "listing/482/assessment@2"
+    assert records.reference(spaced) == r'"my scope/a\nb@1"'
 
 
 @proves("mcp.answers-bounded")
 def test_values_are_shortened_only_as_far_as_needed_for_all_to_fit() -> None:
-    value = render.Value("x" * 10_000)
+    value = rendering.Value("x" * 10_000)
 
     def line(value_bytes: int) -> str:
         return value.beginning(value_bytes, "")
@@ -156,6 +162,6 @@ def test_values_are_shortened_only_as_far_as_needed_for_all_to_fit() -> None:
 
 @proves("mcp.answers-bounded")
 def test_a_long_message_is_cut_with_a_word_about_it() -> None:
-    line = render.one_line("ü\n" * 2_000)
+    line = rendering.one_line("ü\n" * 2_000)
     assert line.endswith("...(cut)")
-    assert render.size(line) <= render.MESSAGE_BYTES + 8
+    assert rendering.size(line) <= rendering.MESSAGE_BYTES + 8

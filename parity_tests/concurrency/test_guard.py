@@ -1,0 +1,138 @@
+"""Where SQLite can lose a commit at a reset of its log, our commits and checkpoints exclude each other."""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from amfs_sqlite import SqliteAdapter
+from amfs_sqlite.sqlite import connection, guard
+from parity_tests.drafts import draft
+from parity_tests.ledger import proves
+from parity_tests.sqlite.internals import database_of, settled, trace
+
+FAULTY = [(3, 7, 0), (3, 40, 1), (3, 44, 5), (3, 45, 0), (3, 49, 9), (3, 50, 6), (3, 51, 0), (3, 51, 2)]
+SOUND = [(3, 6, 23), (3, 44, 6), (3, 44, 9), (3, 50, 7), (3, 50, 99), (3, 51, 3), (3, 52, 0), (4, 0, 0)]
+PAGES = 10
+WRITES = 60
+
+
+@pytest.fixture
+def fault(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the SQLite in use is taken for one with the fault."""
+    has_it: bool = request.param
+    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda version: has_it)
+    return has_it
+
+
+with_fault = pytest.mark.parametrize("fault", [True], indirect=True, ids=["fault"])
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[guard.FileGuard]]:
+    """The guards that are held at the moment."""
+    holders: list[guard.FileGuard] = []
+    acquire, release = guard.FileGuard.try_acquire, guard.FileGuard.release
+
+    def acquired(self: guard.FileGuard) -> bool:
+        got = acquire(self)
+        if got:
+            holders.append(self)
+        return got
+
+    def released(self: guard.FileGuard) -> None:
+        holders.remove(self)
+        release(self)
+
+    monkeypatch.setattr(guard.FileGuard, "try_acquire", acquired)
+    monkeypatch.setattr(guard.FileGuard, "release", released)
+    yield holders
+    assert holders == []
+
+
+@proves("guard.releases")
+@pytest.mark.parametrize("version", FAULTY)
+def test_releases_with_the_fault_are_known(version: tuple[int, int, int]) -> None:
+    assert guard.has_wal_reset_fault(version)
+
+
+@proves("guard.releases")
+@pytest.mark.parametrize("version", SOUND)
+def test_releases_without_the_fault_are_known(version: tuple[int, int, int]) -> None:
+    assert not guard.has_wal_reset_fault(version)
+
+
+@proves("guard.releases")
+async def test_the_adapter_tells_of_the_fault_of_its_sqlite(path: str) -> None:
+    async with SqliteAdapter(path) as adapter:
+        told = await adapter.describe()
+    assert told.sqlite_version == sqlite3.sqlite_version
+    assert bool(told.known_faults) is guard.has_wal_reset_fault(sqlite3.sqlite_version_info)
+    assert all(sqlite3.sqlite_version in each for each in told.known_faults)
+
+
+@proves("guard.excludes")
+def test_one_holder_at_a_time_has_the_guard_of_a_file(tmp_path: Path) -> None:
+    one, other = (guard.FileGuard(str(tmp_path / "store.db-lock")) for _ in range(2))
+    assert one.try_acquire()
+    assert not other.try_acquire()
+    one.release()
+    assert other.try_acquire()
+    other.close()
+    assert one.try_acquire()
+    one.close()
+
+
+@proves("guard.excludes")
+@with_fault
+@pytest.mark.usefixtures("fault")
+async def test_every_commit_and_every_checkpoint_of_ours_holds_the_guard(
+    path: str, monkeypatch: pytest.MonkeyPatch, held: list[guard.FileGuard]
+) -> None:
+    monkeypatch.setattr(connection, "WAL_PAGES_BEFORE_CHECKPOINT", PAGES)
+    told: list[tuple[str, bool]] = []
+    adapters = [SqliteAdapter(path), SqliteAdapter(path)]
+    for adapter in adapters:
+        await adapter.open()
+        own = cast("guard.FileGuard", database_of(adapter)._guard)
+        await trace(adapter, lambda sql, own=own: told.append((sql, held == [own])))
+    await asyncio.gather(*(adapters[each % 2].write(draft(value=each)) for each in range(WRITES)))
+    for each in range(WRITES):
+        await adapters[each % 2].write(draft(value=each))
+    for adapter in adapters:
+        await settled(adapter)
+        await adapter.close()
+    statements = {sql.split("(")[0] for sql, _ in told}
+    assert {"BEGIN IMMEDIATE", "COMMIT", "PRAGMA wal_checkpoint"} <= statements
+    assert [sql for sql, is_guarded in told if not is_guarded] == []
+
+
+@proves("guard.excludes")
+@with_fault
+@pytest.mark.usefixtures("fault")
+async def test_the_guard_is_given_back_whatever_becomes_of_a_transaction(
+    path: str, held: list[guard.FileGuard]
+) -> None:
+    class Broken:
+        def execute(self, statement: str) -> None:
+            raise sqlite3.DatabaseError(f"no {statement} today")
+
+    async with SqliteAdapter(path) as adapter:
+        with pytest.raises(sqlite3.DatabaseError, match="no BEGIN IMMEDIATE today"):
+            database_of(adapter)._begin(cast("sqlite3.Connection", Broken()), 0)
+        assert held == []
+        with pytest.raises(ValueError, match="finite"):
+            await adapter.write(draft(confidence=float("inf")))
+        assert held == []
+        assert (await adapter.write(draft())).version == 1
+
+
+@proves("guard.excludes")
+@pytest.mark.parametrize("fault", [True, False], indirect=True, ids=["fault", "no-fault"])
+async def test_only_where_the_fault_is_there_is_a_lock_file(path: str, fault: bool) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+        assert Path(path + guard.LOCK_SUFFIX).exists() is fault

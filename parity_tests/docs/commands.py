@@ -1,0 +1,122 @@
+"""What the documents tell people to type: what each command is, and running those that are ours."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+SCRIPTS = Path(sys.executable).parent
+OURS = ("amfs-sqlite", "amfs-sqlite-mcp", "python")
+MODULES = ("demo", "demo.scout", "demo.executor", "demo.transcript", "parity_tests.docs.generate")
+# How people get this project, and how they run what stands in a clone; neither is done by a test.
+INSTALLERS = (("pip", "install"), ("pipx", "install"), ("uv", "tool", "install"))
+IN_A_CLONE = (("make",), ("python3", "dev.py"), ("py", "dev.py"), ("uv", "run", "--isolated", "--no-project", "dev.py"))
+# What starts a server of ours: as it is, without being installed, or when a client wants it.
+SERVERS = (("amfs-sqlite-mcp",), ("amfs-sqlite", "mcp"))
+
+_VARIABLE = re.compile(r"[A-Z][A-Z_]*=.*", re.DOTALL)
+
+
+class UnknownCommandError(AssertionError):
+    """A command of which no test knows what it is."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: the variables set before it, and its words."""
+
+    words: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parsed(cls, line: str) -> "Command":
+        """The command on a line."""
+        words = shlex.split(line, comments=True)
+        variables = {}
+        while words and _VARIABLE.fullmatch(words[0]):
+            name, _, variables[name] = words.pop(0).partition("=")
+        return cls(tuple(words), variables)
+
+    def begins(self, *ways: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The words behind the first of these beginnings that it has."""
+        for way in ways:
+            if self.words[: len(way)] == way:
+                return self.words[len(way) :]
+        return None
+
+    def server(self) -> "Command | None":
+        """The server that this command starts, or tells a client to start."""
+        words = self.words
+        if words[:3] == ("claude", "mcp", "add"):
+            words = words[words.index("--") + 1 :]
+        if words[:1] == ("uvx",):
+            words = words[1:]
+        started = Command(words, self.variables)
+        return None if started.begins(*SERVERS) is None else started
+
+
+class Workshop:
+    """A folder and a home of its own, where commands are run as on a machine with only ours on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "here"
+        self.home = folder / "home"
+        for each in (self.folder, self.home):
+            each.mkdir()
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("MEMORY_", "XDG_", "PIP_", "PYTHON")) and name != "AGENT_ID"
+        }
+        self.environment = kept | {
+            "HOME": str(self.home),
+            "USERPROFILE": str(self.home),
+            "LOCALAPPDATA": str(self.home / "AppData" / "Local"),
+            "PATH": os.pathsep.join([str(SCRIPTS), os.environ.get("PATH", "")]),
+            "PYTHONUTF8": "1",
+            "COLUMNS": "100",
+        }
+
+    def run(self, command: Command) -> str:
+        """What a command prints, which must end well."""
+        done = subprocess.run(
+            [program(command.words[0]), *command.words[1:]],
+            cwd=self.folder,
+            env=self.environment | dict(command.variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), f"{shlex.join(command.words)}: {done.stderr}"
+        return done.stdout
+
+    async def tools(self, command: Command) -> list[str]:
+        """The names of the tools that a server lists once it was started by this command."""
+        parameters = StdioServerParameters(
+            command=program(command.words[0]),
+            args=list(command.words[1:]),
+            env=self.environment | dict(command.variables),
+            cwd=self.folder,
+        )
+        async with Client(parameters, mode="legacy") as client:
+            return [tool.name for tool in (await client.list_tools()).tools]
+
+
+def program(name: str) -> str:
+    """The program of this name that stands beside the Python that runs the tests."""
+    if name == "python":
+        return sys.executable
+    assert name in OURS, name
+    found = shutil.which(name, path=str(SCRIPTS))
+    if found is None:
+        pytest.skip(f"{name} is not installed beside this Python: install the project first")
+    return found
