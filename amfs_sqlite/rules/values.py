@@ -39,7 +39,7 @@ def _check(value: Any, argument: str) -> None:
     pending: list[tuple[Any, str, int]] = [(value, argument, 0)]
     while pending:
         node, place, depth = pending.pop()
-        if depth > MAX_DEPTH:
+        if depth >= MAX_DEPTH and isinstance(node, dict | list | tuple):
             raise InvalidArgumentError(argument, f"nests deeper than {MAX_DEPTH} levels; flatten it")
         if isinstance(node, dict):
             for name, member in node.items():

@@ -133,7 +133,9 @@ def write_until_killed(pipe: Connection, path: str, mark: str) -> None:
 
     async def batches(adapter: SqliteAdapter) -> None:
         while True:
-            for entry in await adapter.write_batch([draft(key=f"batch-{each}", value=mark) for each in "abc"]):
+            for entry in await adapter.write_batch(
+                [draft(key=f"batch-{each}", value=mark) for each in "abc"]
+            ):
                 pipe.send((entry.key, entry.version))
 
     async def outcomes(adapter: SqliteAdapter) -> None:
@@ -147,7 +149,9 @@ def write_until_killed(pipe: Connection, path: str, mark: str) -> None:
     async def run() -> None:
         async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
             await adapter.write(draft(key="judged", confidence=0.5))
-            await asyncio.gather(singles(adapter, 0), singles(adapter, 1), batches(adapter), outcomes(adapter))
+            await asyncio.gather(
+                singles(adapter, 0), singles(adapter, 1), batches(adapter), outcomes(adapter)
+            )
 
     asyncio.run(run())
 

@@ -1,7 +1,6 @@
 """Cancelled at any moment, an operation is done as a whole or not at all, and leaves nothing behind."""
 
 import asyncio
-import os
 import random
 import sqlite3
 import threading
@@ -14,15 +13,13 @@ from typing import Any
 import pytest
 
 from amfs_sqlite import AdapterClosedError, SqliteAdapter
-from amfs_sqlite.sqlite import exits
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
-from parity_tests.sqlite.internals import lanes_of, settled
+from parity_tests.sqlite.internals import lanes_of, left_running, settled
 
 WRITES = 500
 AT_ONCE = 25
 BATCH_SIZE = 1000
-THREAD_ENDS_WITHIN_S = 20
 UNTIL_DONE = 10**9
 
 
@@ -53,14 +50,6 @@ def may_write(path: str) -> bool:
         return True
 
 
-def left_running(before: set[threading.Thread]) -> list[threading.Thread]:
-    """The threads of adapters that do not end. The watcher of exits stays, and is no adapter's."""
-    started = [each for each in threading.enumerate() if each not in before and each.name != exits.WATCHER]
-    for thread in started:
-        thread.join(THREAD_ENDS_WITHIN_S)
-    return [thread for thread in started if thread.is_alive()]
-
-
 def open_files(path: str) -> list[str]:
     """What this process has open of a store, where the system tells."""
     descriptors = Path("/proc/self/fd")
@@ -69,8 +58,12 @@ def open_files(path: str) -> list[str]:
     links = []
     for each in descriptors.iterdir():
         with suppress(FileNotFoundError):
-            links.append(os.readlink(each))
+            links.append(str(each.readlink()))
     return [link for link in links if link.startswith(path)]
+
+
+def delete(path: str) -> None:
+    Path(path).unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -80,7 +73,7 @@ def nothing_left(path: str) -> Iterator[None]:
     yield
     assert left_running(before) == []
     assert open_files(path) == []
-    Path(path).unlink(missing_ok=True)
+    delete(path)
 
 
 async def nothing_is_open(adapter: SqliteAdapter) -> bool:
@@ -92,7 +85,7 @@ async def nothing_is_open(adapter: SqliteAdapter) -> bool:
 @proves("cancellation.writes")
 @pytest.mark.usefixtures("nothing_left")
 async def test_writes_cancelled_at_random_are_stored_whole_or_not_at_all(path: str) -> None:
-    chance = random.Random(1)
+    chance = random.Random(1)  # noqa: S311 - to be repeated, not to be secret
     async with SqliteAdapter(path) as adapter:
         done: list[bool] = []
         while len(done) < WRITES:
@@ -143,7 +136,7 @@ async def test_an_opening_cancelled_at_any_moment_leaves_it_closed(path: str, is
         if opened:
             break
         if is_new:
-            Path(path).unlink(missing_ok=True)
+            delete(path)
     async with SqliteAdapter(path) as adapter:
         assert (await adapter.stats()).total_entries == (0 if is_new else 1)
         assert may_write(path)

@@ -105,7 +105,9 @@ async def test_a_writing_operation_crosses_once_and_begins_one_transaction(
 
 def test_all_operations_are_among_those_counted() -> None:
     at_the_file = {name for name in vars(SqliteAdapter) if not name.startswith("_")}
-    assert at_the_file - {"namespace", "policy_name", "path", "open", "close"} == READING.keys() | WRITING.keys()
+    assert (
+        at_the_file - {"namespace", "policy_name", "path", "open", "close"} == READING.keys() | WRITING.keys()
+    )
 
 
 @proves("grouping.one-hop")
@@ -151,9 +153,8 @@ async def test_what_fails_among_others_fails_alone(adapter: SqliteAdapter, begun
 
     answers = await asyncio.gather(*map(request, range(WRITERS)), return_exceptions=True)
     failed = {number: type(each) for number, each in enumerate(answers) if isinstance(each, BaseException)}
-    assert failed == {n: VersionConflictError for n in range(3, WRITERS, 10)} | {
-        n: InvalidArgumentError for n in range(6, WRITERS, 10)
-    }
+    conflicts = dict.fromkeys(range(3, WRITERS, 10), VersionConflictError)
+    assert failed == conflicts | dict.fromkeys(range(6, WRITERS, 10), InvalidArgumentError)
     keys = {entry.key for entry in await adapter.list()}
     assert keys == {"k"} | {f"k{number}" for number in range(WRITERS) if number not in failed}
     assert len(begun) <= WRITERS + FEW
@@ -163,7 +164,11 @@ async def test_what_fails_among_others_fails_alone(adapter: SqliteAdapter, begun
 
 @proves("grouping.many-at-once")
 async def test_a_thousand_calls_at_once_are_all_answered(adapter: SqliteAdapter) -> None:
-    operations = [*READING.values(), *WRITING.values(), lambda adapter: adapter.write(draft(), expected_version=0)]
+    operations = [
+        *READING.values(),
+        *WRITING.values(),
+        lambda adapter: adapter.write(draft(), expected_version=0),
+    ]
     calls = [operations[each % len(operations)](adapter) for each in range(CALLS)]
     answers = await asyncio.gather(*calls, return_exceptions=True)
     failed = [each for each in answers if isinstance(each, BaseException)]
@@ -173,6 +178,16 @@ async def test_a_thousand_calls_at_once_are_all_answered(adapter: SqliteAdapter)
     assert versions == list(range(1, len(versions) + 1))
     assert (await adapter.verify()).findings == ()
     await settled(adapter)
+
+
+@proves("grouping.many-at-once")
+async def test_many_calls_at_once_in_memory_are_all_answered() -> None:
+    async with SqliteAdapter(":memory:") as adapter:
+        operations = [*READING.values(), *WRITING.values()]
+        await asyncio.gather(*(operations[each % len(operations)](adapter) for each in range(CALLS // 4)))
+        versions = [entry.version for entry in await adapter.history("svc/a", "k")]
+        assert versions == list(range(1, len(versions) + 1))
+        assert (await adapter.verify()).findings == ()
 
 
 @proves("grouping.many-at-once")

@@ -1,4 +1,4 @@
-"""Others who hold the file: writers wait or say so, readers do neither, and the log does not grow for ever."""
+"""Others who hold the file: writers wait or say so, readers do neither, and the log stays short."""
 
 import asyncio
 import sqlite3
@@ -58,7 +58,9 @@ async def happened(event: threading.Event) -> bool:
 
 
 @proves("locks.writes-wait")
-async def test_a_write_waits_while_another_program_holds_the_lock(path: str, attempted: threading.Event) -> None:
+async def test_a_write_waits_while_another_program_holds_the_lock(
+    path: str, attempted: threading.Event
+) -> None:
     async with SqliteAdapter(path) as adapter:
         with write_lock(path) as other:
             writing = asyncio.ensure_future(adapter.write(draft()))
@@ -72,7 +74,7 @@ async def test_a_write_waits_while_another_program_holds_the_lock(path: str, att
 async def test_a_write_waits_while_another_adapter_is_within_a_transaction(
     path: str, attempted: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda version: True)
+    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda _: True)
     async with SqliteAdapter(path) as adapter:
         other = guard.FileGuard(path + guard.LOCK_SUFFIX)
         assert other.try_acquire()
@@ -89,7 +91,7 @@ async def test_a_write_waits_while_another_adapter_is_within_a_transaction(
 async def test_a_lock_held_too_long_is_an_error_that_says_so_and_stores_nothing(
     path: str, monkeypatch: pytest.MonkeyPatch, holder: str
 ) -> None:
-    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda version: True)
+    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda _: True)
     async with SqliteAdapter(path, busy_timeout_s=SHORT_S) as adapter:
         await adapter.write(draft(value="before"))
         with write_lock(path) as program:

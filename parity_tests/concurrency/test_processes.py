@@ -1,10 +1,10 @@
 """Several processes on one file: nothing is lost, nothing is skipped, and nobody is told to try again."""
 
+import sqlite3
 from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-import sqlite3
 
 from amfs_sqlite import SqliteAdapter
 from parity_tests.concurrency import jobs

@@ -21,7 +21,8 @@ MADE: Mapping[str, Callable[[], str]] = MappingProxyType(
 )
 """The pages that are made, and what makes each."""
 
-TOOLS_BEGIN, TOOLS_END = "<!-- tools: made by `python -m parity_tests.docs.generate` -->\n", "\n<!-- /tools -->"
+TOOLS_BEGIN = "<!-- tools: made by `python -m parity_tests.docs.generate` -->\n\n"
+TOOLS_END = "\n\n<!-- /tools -->"
 
 
 def readme() -> str:

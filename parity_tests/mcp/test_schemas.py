@@ -138,6 +138,7 @@ async def test_every_description_says_when_to_call_the_tool(scout: Agent) -> Non
         assert "Call when " in tool.description
         assert len(tool.description.encode()) < 1024
         assert tool.title
+        assert tool.model_dump_json().isascii()
 
 
 @proves("mcp.ritual")
@@ -145,6 +146,7 @@ async def test_a_client_is_told_the_ritual_and_who_serves(scout: Agent) -> None:
     told = scout.client.instructions
     assert told == INSTRUCTIONS
     assert len(told) < 600
+    assert told.isascii()
     places = [told.index(name) for name in ("resume", "remember", "handoff", "record_outcome")]
     assert places == sorted(places)
     server = scout.client.server_info

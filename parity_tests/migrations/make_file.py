@@ -35,7 +35,10 @@ async def fill(path: Path) -> None:
         )
         await adapter.commit_outcome(outcome("success", at("svc/api", "limit", 2), note="held"))
         await adapter.commit_outcome(outcome("failure", at("svc/api", "limit", 1), outcome_ref="run-2"))
-        both = [Write(draft("svc/api", "new")), Outcome(outcome("failure", at("svc/db", "words"), agent="eve"))]
+        both = [
+            Write(draft("svc/api", "new")),
+            Outcome(outcome("failure", at("svc/db", "words"), agent="eve")),
+        ]
         await adapter.commit(both, author="eve", message="both", idempotency_key="request-1")
         saved = Commit(id="imported", author_agent_id="eve", created_at=instant("2025-12-31"))
         await adapter.save_commit(saved)

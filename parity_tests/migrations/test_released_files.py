@@ -52,7 +52,12 @@ async def test_a_file_of_an_older_release_answers_as_it_did(released: str) -> No
             assert [entry.key for entry in page.entries] == ["words"]
         page = await adapter.search(SearchQuery(tag="new"))
         assert [entry.key for entry in page.entries] == ["limit"]
-        assert {entry.key for entry in await adapter.list(viewer="alice")} == {"limit", "words", "number", "new"}
+        assert {entry.key for entry in await adapter.list(viewer="alice")} == {
+            "limit",
+            "words",
+            "number",
+            "new",
+        }
         saved, both, *_ = await adapter.list_commits()
         assert (saved.id, saved.message, both.message) == ("imported", "said later", "both")
         reasons = [effect.reason for each in await adapter.list_outcomes() for effect in each.effects]

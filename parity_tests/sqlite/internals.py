@@ -1,11 +1,15 @@
 """The private parts of the SQLite adapter that tests look at, named in one place."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from amfs_sqlite import SqliteAdapter
+from amfs_sqlite.sqlite import exits
 from amfs_sqlite.sqlite.connection import Database
 from amfs_sqlite.sqlite.lanes import Lane, hop
+
+THREAD_ENDS_WITHIN_S = 20
 
 
 def database_of(adapter: SqliteAdapter) -> Database:
@@ -42,3 +46,12 @@ async def write_directly(adapter: SqliteAdapter, statement: str) -> Any:
     """Run a statement on the writer's own connection; its first row."""
     writer, _ = lanes_of(adapter)
     return await hop(writer.connection, lambda connection: connection.execute(statement).fetchone())
+
+
+def left_running(before: Iterable[threading.Thread]) -> list[threading.Thread]:
+    """The threads of adapters that do not end. The watcher of exits stays, and is no adapter's."""
+    known = set(before)
+    started = [each for each in threading.enumerate() if each not in known and each.name != exits.WATCHER]
+    for thread in started:
+        thread.join(THREAD_ENDS_WITHIN_S)
+    return [thread for thread in started if thread.is_alive()]

@@ -5,11 +5,14 @@ one outcome on each of them in commits 5 and 6, a commit from outside (7) and a 
 A finding is written `code path/key@version` or `code #commit`, both where it has both.
 """
 
+# ruff: noqa: S608 - statements are put together from words of this file.
+
 import shutil
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +63,10 @@ WRITTEN = {
     "success count": (f"UPDATE versions SET success_count = 1 {A} 2", "record svc/a/a@2 #2"),
     "failure count": (f"UPDATE versions SET failure_count = 1 {A} 2", "record svc/a/a@2 #2"),
     "artifact refs": (f"UPDATE versions SET artifact_refs = '[]' {A} 2", "record svc/a/a@2 #2"),
-    "artifact refs that are none": (f"UPDATE versions SET artifact_refs = '[1]' {A} 2", "record svc/a/a@2 #2"),
+    "artifact refs that are none": (
+        f"UPDATE versions SET artifact_refs = '[1]' {A} 2",
+        "record svc/a/a@2 #2",
+    ),
     "extra": (f"UPDATE versions SET extra = '{{}}' {A} 2", "record svc/a/a@2 #2"),
     "extra in the way": (f"UPDATE versions SET extra = '{{\"value\":1}}' {A} 2", "record svc/a/a@2 #2"),
     "kind": (f"UPDATE versions SET kind = 'outcome' {A} 2", "record svc/a/a@2 #2"),
@@ -96,19 +102,27 @@ LINKED = {
         "gap svc/a/a@4 #4; record svc/a/a@4 #4; link svc/a/a@4 #4; outcome svc/a/a@4 #4",
     ),
     "version swapped with the next": (
-        f"UPDATE versions SET version = 99 {A} 1; UPDATE versions SET version = 1 {A} 2;"
-        f" UPDATE versions SET version = 2 {A} 99",
-        "link svc/a/a@1 #2; record svc/a/a@1 #2; order svc/a/a@2 #1; link svc/a/a@2 #1; record svc/a/a@2 #1;"
-        " link svc/a/a@3 #4",
+        (
+            f"UPDATE versions SET version = 99 {A} 1; UPDATE versions SET version = 1 {A} 2;"
+            f" UPDATE versions SET version = 2 {A} 99"
+        ),
+        (
+            "link svc/a/a@1 #2; record svc/a/a@1 #2; order svc/a/a@2 #1; link svc/a/a@2 #1; record svc/a/a@2 #1;"
+            " link svc/a/a@3 #4"
+        ),
     ),
     "version swapped with another key's": (
-        "UPDATE versions SET key_id = 9 WHERE id = 1; UPDATE versions SET key_id = 1 WHERE id = 2;"
-        " UPDATE versions SET key_id = 2 WHERE id = 1",
+        (
+            "UPDATE versions SET key_id = 9 WHERE id = 1; UPDATE versions SET key_id = 1 WHERE id = 2;"
+            " UPDATE versions SET key_id = 2 WHERE id = 1"
+        ),
         "record svc/a/a@1 #1; link svc/a/a@2 #2; record svc/b/b@1 #1; link svc/b/b@2 #3",
     ),
     "version copied to another key": (
-        "CREATE TEMP TABLE copied AS SELECT * FROM versions WHERE id = 5;"
-        " UPDATE copied SET id = 6, key_id = 2; INSERT INTO versions SELECT * FROM copied",
+        (
+            "CREATE TEMP TABLE copied AS SELECT * FROM versions WHERE id = 5;"
+            " UPDATE copied SET id = 6, key_id = 2; INSERT INTO versions SELECT * FROM copied"
+        ),
         "link svc/b/b@3 #4; record svc/b/b@3 #4; link svc/b/b@3 #4; outcome svc/b/b@3 #4; commit #4",
     ),
     "version in another commit": (f"UPDATE versions SET sequence = 3 {A} 2", "commit #2; commit #3"),
@@ -147,11 +161,15 @@ LINKED = {
         "record svc/b/b@1 #1; record svc/b/b@2 #3",
     ),
     "names of two keys": (
-        "UPDATE current SET entity_path = 'x' WHERE id = 1;"
-        " UPDATE current SET entity_path = 'svc/a', key = 'a' WHERE id = 2;"
-        " UPDATE current SET entity_path = 'svc/b', key = 'b' WHERE id = 1",
-        "record svc/b/b@1 #1; record svc/b/b@2 #2; record svc/b/b@3 #4;"
-        " record svc/a/a@1 #1; record svc/a/a@2 #3; outcome #5; outcome #6",
+        (
+            "UPDATE current SET entity_path = 'x' WHERE id = 1;"
+            " UPDATE current SET entity_path = 'svc/a', key = 'a' WHERE id = 2;"
+            " UPDATE current SET entity_path = 'svc/b', key = 'b' WHERE id = 1"
+        ),
+        (
+            "record svc/b/b@1 #1; record svc/b/b@2 #2; record svc/b/b@3 #4;"
+            " record svc/a/a@1 #1; record svc/a/a@2 #3; outcome #5; outcome #6"
+        ),
     ),
 }
 CURRENT = {
@@ -209,18 +227,25 @@ LOGGED = {
         "DELETE FROM commits WHERE sequence = 3",
         "commit svc/b/b@2; order #4; commit #4",
     ),
-    "last commits deleted": ("DELETE FROM commits WHERE sequence > 3", "commit svc/a/a@3; outcome; outcome; head"),
+    "last commits deleted": (
+        "DELETE FROM commits WHERE sequence > 3",
+        "commit svc/a/a@3; outcome; outcome; head",
+    ),
     "head": ("UPDATE head SET sequence = 9", "head"),
     "head digest": (f"UPDATE head SET digest = '{ZEROS}'", "head"),
     "head deleted": ("DELETE FROM head", "head"),
     "last commit and head to match": (
-        "DELETE FROM commits WHERE sequence = 4;"
-        " UPDATE head SET sequence = 8, digest = (SELECT digest FROM commits WHERE sequence = 8)",
+        (
+            "DELETE FROM commits WHERE sequence = 4;"
+            " UPDATE head SET sequence = 8, digest = (SELECT digest FROM commits WHERE sequence = 8)"
+        ),
         "commit svc/a/a@3; order #5; commit #5",
     ),
     "everything deleted but the head": (
-        "DELETE FROM current; DELETE FROM versions; DELETE FROM commits; DELETE FROM outcomes;"
-        " DELETE FROM outcome_effects",
+        (
+            "DELETE FROM current; DELETE FROM versions; DELETE FROM commits; DELETE FROM outcomes;"
+            " DELETE FROM outcome_effects"
+        ),
         "head",
     ),
 }
@@ -283,7 +308,7 @@ JUDGED = {
 
 
 async def fill(path: Path) -> None:
-    everything = {
+    everything: dict[str, Any] = {
         "session": "s",
         "tags": ("t",),
         "confidence": 0.5,
@@ -293,7 +318,9 @@ async def fill(path: Path) -> None:
         "custom": {"a": 1},
     }
     async with SqliteAdapter(path, outcomes=HANDOFF, clock=FixedClock(), ids=CountedIds()) as adapter:
-        await adapter.write_batch([draft("svc/a", "a", "one", **everything), draft("svc/b", "b", 1, agent="bob")])
+        await adapter.write_batch(
+            [draft("svc/a", "a", "one", **everything), draft("svc/b", "b", 1, agent="bob")]
+        )
         await adapter.write(draft("svc/a", "a", "two", **everything))
         await adapter.write(draft("svc/b", "b", "another", agent="bob"))
         await adapter.write(draft("svc/a", "a", "three", **everything))
@@ -326,12 +353,17 @@ def _parts(finding: Finding) -> Iterable[str]:
         yield f"#{COMMIT_IDS.index(finding.commit_id) + 1 if known else finding.commit_id}"
 
 
-async def found_after(untouched: Path, path: str, statements: str) -> list[str]:
-    """What verify finds in a copy of the store to which this was done."""
+def change(untouched: Path, path: str, statements: str) -> None:
+    """Copy the store and do this to the copy."""
     shutil.copyfile(untouched, path)
     Path(path).chmod(0o600)
     with closing(sqlite3.connect(path)) as raw:
         raw.executescript(statements)
+
+
+async def found_after(untouched: Path, path: str, statements: str) -> list[str]:
+    """What verify finds in a copy of the store to which this was done."""
+    change(untouched, path, statements)
     async with SqliteAdapter(path) as adapter:
         report = await adapter.verify()
         assert report.ok is (not report.findings)

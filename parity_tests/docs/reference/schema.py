@@ -10,7 +10,8 @@ TITLE = "Schema"
 
 INTRODUCTION = """
 The tables of the file, with the comments of `amfs_sqlite/sqlite/schema.sql`. Read them with any SQLite
-client. Write through the adapter alone: what was written past it, `verify` names.
+client, and write through the adapter alone: [what the hashes can and cannot
+prove](../explanation/integrity.md).
 """
 
 _COMMENT = re.compile(r"-- ?(.*)")
