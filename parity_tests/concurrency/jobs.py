@@ -6,6 +6,7 @@ import signal
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from amfs_sqlite import (
     HANDOFF,
@@ -74,9 +75,8 @@ def read_or_write(number: int, path: str, times: int) -> int:
     """Even numbers write one key, odd ones read it: the lowest version read last, or written last."""
 
     async def write(adapter: SqliteAdapter) -> int:
-        for each in range(times):
-            version = (await adapter.write(draft(key="k", value=f"word {each}"))).version
-        return version
+        written = [await adapter.write(draft(key="k", value=f"word {each}")) for each in range(times)]
+        return written[-1].version
 
     async def read(adapter: SqliteAdapter) -> int:
         seen = 0
@@ -202,8 +202,8 @@ def create_and_be_killed(pipe: Connection, path: str, statement: int) -> None:
             pass
         pipe.send("survived")
 
-    connection.FunctionConnection = KillingConnection  # type: ignore[misc]
-    asyncio.run(run())
+    with mock.patch.object(connection, "FunctionConnection", KillingConnection):
+        asyncio.run(run())
 
 
 def answer_without_rights(pipe: Connection, path: str, file_mode: int, folder_mode: int) -> None:

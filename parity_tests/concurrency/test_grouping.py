@@ -75,7 +75,7 @@ async def begun(adapter: SqliteAdapter) -> list[str]:
 def crossings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Everything that is handed to a connection's thread from now on."""
     seen: list[str] = []
-    hand_over = aiosqlite.Connection._execute
+    hand_over: Any = aiosqlite.Connection._execute
 
     async def counted(self: aiosqlite.Connection, function: Any, *args: Any, **kwargs: Any) -> Any:
         seen.append(str(function))
@@ -112,12 +112,15 @@ def test_all_operations_are_among_those_counted() -> None:
 
 @proves("grouping.one-hop")
 async def test_the_driver_passes_a_function_through_to_its_thread() -> None:
-    connection = await aiosqlite.connect(":memory:", factory=FunctionConnection)
+    def fail(_: sqlite3.Connection) -> None:
+        raise ZeroDivisionError
+
+    connection: Any = await aiosqlite.connect(":memory:", factory=FunctionConnection)
     try:
-        answer: Any = await connection.execute_fetchall(lambda raw: raw.execute("VALUES (7)").fetchone())  # type: ignore[arg-type]
+        answer = await connection.execute_fetchall(lambda raw: raw.execute("VALUES (7)").fetchone())
         assert answer == (7,)
         with pytest.raises(ZeroDivisionError):
-            await connection.execute_fetchall(lambda raw: 1 / 0)  # type: ignore[arg-type]
+            await connection.execute_fetchall(fail)
         assert await connection.execute_fetchall("VALUES (?)", (7,)) == [(7,)]
     finally:
         await connection.close()
@@ -164,11 +167,10 @@ async def test_what_fails_among_others_fails_alone(adapter: SqliteAdapter, begun
 
 @proves("grouping.many-at-once")
 async def test_a_thousand_calls_at_once_are_all_answered(adapter: SqliteAdapter) -> None:
-    operations = [
-        *READING.values(),
-        *WRITING.values(),
-        lambda adapter: adapter.write(draft(), expected_version=0),
-    ]
+    def conflicting(adapter: SqliteAdapter) -> Awaitable[Any]:
+        return adapter.write(draft(), expected_version=0)
+
+    operations = [*READING.values(), *WRITING.values(), conflicting]
     calls = [operations[each % len(operations)](adapter) for each in range(CALLS)]
     answers = await asyncio.gather(*calls, return_exceptions=True)
     failed = [each for each in answers if isinstance(each, BaseException)]

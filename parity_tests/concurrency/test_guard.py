@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -94,11 +94,14 @@ async def test_every_commit_and_every_checkpoint_of_ours_holds_the_guard(
 ) -> None:
     monkeypatch.setattr(connection, "WAL_PAGES_BEFORE_CHECKPOINT", PAGES)
     told: list[tuple[str, bool]] = []
+
+    def telling(own: object) -> Callable[[str], None]:
+        return lambda sql: told.append((sql, held == [own]))
+
     adapters = [SqliteAdapter(path), SqliteAdapter(path)]
     for adapter in adapters:
         await adapter.open()
-        own = cast("guard.FileGuard", database_of(adapter)._guard)
-        await trace(adapter, lambda sql, own=own: told.append((sql, held == [own])))
+        await trace(adapter, telling(database_of(adapter)._guard))
     await asyncio.gather(*(adapters[each % 2].write(draft(value=each)) for each in range(WRITES)))
     for each in range(WRITES):
         await adapters[each % 2].write(draft(value=each))

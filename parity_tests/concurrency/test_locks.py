@@ -3,13 +3,14 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from amfs_sqlite import MemoryEntry, SearchQuery, SqliteAdapter, StoreBusyError
+from amfs_sqlite.clock import patience
 from amfs_sqlite.sqlite import connection, guard
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
@@ -32,6 +33,15 @@ def write_lock(path: str) -> Iterator[sqlite3.Connection]:
         yield other
 
 
+@contextmanager
+def guarded(path: str) -> Iterator[None]:
+    """The guard of the file, held as by another adapter."""
+    other = guard.FileGuard(path + guard.LOCK_SUFFIX)
+    assert other.try_acquire()
+    yield
+    other.close()
+
+
 def size_of_log(path: str) -> int:
     log = Path(f"{path}-wal")
     return log.stat().st_size if log.exists() else 0
@@ -41,7 +51,6 @@ def size_of_log(path: str) -> int:
 def attempted(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set once something contended was tried in vain several times."""
     tried = threading.Event()
-    patience = connection.patience
 
     def watched(timeout_s: float) -> Iterator[None]:
         for attempt, _ in enumerate(patience(timeout_s)):
@@ -49,7 +58,7 @@ def attempted(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
                 tried.set()
             yield
 
-    monkeypatch.setattr(connection, "patience", watched)
+    monkeypatch.setattr("amfs_sqlite.sqlite.connection.patience", watched)
     return tried
 
 
@@ -76,29 +85,24 @@ async def test_a_write_waits_while_another_adapter_is_within_a_transaction(
 ) -> None:
     monkeypatch.setattr(connection, "has_wal_reset_fault", lambda _: True)
     async with SqliteAdapter(path) as adapter:
-        other = guard.FileGuard(path + guard.LOCK_SUFFIX)
-        assert other.try_acquire()
-        writing = asyncio.ensure_future(adapter.write(draft()))
-        assert await happened(attempted)
-        assert not writing.done()
-        other.release()
+        with guarded(path):
+            writing = asyncio.ensure_future(adapter.write(draft()))
+            assert await happened(attempted)
+            assert not writing.done()
         assert (await writing).version == 1
-        other.close()
 
 
 @proves("locks.busy")
-@pytest.mark.parametrize("holder", ["another program", "another adapter"])
+@pytest.mark.parametrize("holding", [write_lock, guarded], ids=["another program", "another adapter"])
 async def test_a_lock_held_too_long_is_an_error_that_says_so_and_stores_nothing(
-    path: str, monkeypatch: pytest.MonkeyPatch, holder: str
+    path: str,
+    monkeypatch: pytest.MonkeyPatch,
+    holding: Callable[[str], AbstractContextManager[object]],
 ) -> None:
     monkeypatch.setattr(connection, "has_wal_reset_fault", lambda _: True)
     async with SqliteAdapter(path, busy_timeout_s=SHORT_S) as adapter:
         await adapter.write(draft(value="before"))
-        with write_lock(path) as program:
-            if holder == "another adapter":
-                program.execute("ROLLBACK")
-                other = guard.FileGuard(path + guard.LOCK_SUFFIX)
-                assert other.try_acquire()
+        with holding(path):
             answers = await asyncio.gather(
                 adapter.write(draft(value="after")),
                 adapter.write_batch([draft(value="after")]),
@@ -111,8 +115,6 @@ async def test_a_lock_held_too_long_is_an_error_that_says_so_and_stores_nothing(
             assert (refused.code, refused.retryable, refused.path) == ("busy", True, adapter.path)
             assert "nothing was stored" in str(refused)
             assert [entry.value for entry in await adapter.list(include_superseded=True)] == ["before"]
-            if holder == "another adapter":
-                other.close()
         assert (await adapter.write(draft(value="after"))).version == 2
         assert (await adapter.verify()).findings == ()
 

@@ -15,6 +15,7 @@ from mcp import Client, StdioServerParameters
 
 SCRIPTS = Path(sys.executable).parent
 OURS = ("amfs-sqlite", "amfs-sqlite-mcp", "python")
+CLIENTS = ("claude", "uvx")
 MODULES = ("demo", "demo.scout", "demo.executor", "demo.transcript", "parity_tests.docs.generate")
 # How people get this project, and how they run what stands in a clone; neither is done by a test.
 INSTALLERS = (("pip", "install"), ("pipx", "install"), ("uv", "tool", "install"))
@@ -52,10 +53,14 @@ class Command:
                 return self.words[len(way) :]
         return None
 
+    def only_asks(self) -> bool:
+        """Whether the command answers at once instead of doing anything."""
+        return any(word in ("--help", "--version") for word in self.words)
+
     def server(self) -> "Command | None":
         """The server that this command starts, or tells a client to start."""
         words = self.words
-        if words[:3] == ("claude", "mcp", "add"):
+        if words[:3] == ("claude", "mcp", "add") and "--" in words:
             words = words[words.index("--") + 1 :]
         if words[:1] == ("uvx",):
             words = words[1:]

@@ -11,7 +11,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from amfs_sqlite import HANDOFF, Commit, CountedIds, FixedClock, Outcome, SqliteAdapter, Write
+from amfs_sqlite import HANDOFF, Change, Commit, CountedIds, FixedClock, Outcome, SqliteAdapter, Write
 from amfs_sqlite.clock import instant
 from amfs_sqlite.sqlite.migrate import NEWEST
 from parity_tests.drafts import at, draft, outcome, private
@@ -35,7 +35,7 @@ async def fill(path: Path) -> None:
         )
         await adapter.commit_outcome(outcome("success", at("svc/api", "limit", 2), note="held"))
         await adapter.commit_outcome(outcome("failure", at("svc/api", "limit", 1), outcome_ref="run-2"))
-        both = [
+        both: list[Change] = [
             Write(draft("svc/api", "new")),
             Outcome(outcome("failure", at("svc/db", "words"), agent="eve")),
         ]

@@ -52,7 +52,7 @@ async def test_a_store_lies_exactly_where_its_name_says(tmp_path: Path, name: st
 async def test_a_name_that_is_no_utf_8_is_a_name(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9")
     assert await written_and_read(tmp_path / name) == 1
-    assert name in {each.name for each in tmp_path.iterdir()}
+    assert (tmp_path / name).stat().st_size > 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="this system has other limits")

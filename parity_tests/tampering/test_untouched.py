@@ -1,6 +1,6 @@
 """A store that nobody touched verifies, whatever was done with it."""
 
-from amfs_sqlite import AMFS_0_3, HANDOFF, Outcome, OutcomePolicy, SqliteAdapter, Write
+from amfs_sqlite import AMFS_0_3, HANDOFF, Change, Outcome, OutcomePolicy, SqliteAdapter, Write
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
 
@@ -13,7 +13,7 @@ async def everything_done(path: str, namespace: str, policy: OutcomePolicy, visi
         await adapter.write(private(key="own", agent="bob", ttl_at="2020-01-01"))
         for _ in range(2):
             await adapter.write(draft(key="once"), idempotency_key=f"write-{visit}")
-            both = [
+            both: list[Change] = [
                 Write(draft(key="a", value="c")),
                 Outcome(outcome("failure", at(), outcome_ref=f"o{visit}")),
             ]

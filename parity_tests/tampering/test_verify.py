@@ -107,8 +107,8 @@ LINKED = {
             f" UPDATE versions SET version = 2 {A} 99"
         ),
         (
-            "link svc/a/a@1 #2; record svc/a/a@1 #2; order svc/a/a@2 #1; link svc/a/a@2 #1; record svc/a/a@2 #1;"
-            " link svc/a/a@3 #4"
+            "link svc/a/a@1 #2; record svc/a/a@1 #2; order svc/a/a@2 #1; link svc/a/a@2 #1;"
+            " record svc/a/a@2 #1; link svc/a/a@3 #4"
         ),
     ),
     "version swapped with another key's": (
