@@ -23,6 +23,8 @@ if sys.version_info < (3, 11):  # noqa: UP036 - for those who run it with an old
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
+# Run from inside the environment it is about to replace, it needs the Python behind that one.
+BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)
 STAMP = VENV / "setup-finished"
 LOCK = ROOT / "requirements.txt"
 PACKAGES = ("amfs_sqlite", "bridge", "demo", "parity_tests")
@@ -91,7 +93,7 @@ def lock(*args: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         # Not in .venv: a lock that cannot be installed must not stand in the way of a new one.
         venv = Path(folder) / "venv"
-        _run(sys.executable, "-I", "-m", "venv", venv)
+        _run(BASE_PYTHON, "-I", "-m", "venv", venv)
         _pip(venv, UV)
         # One lock for all systems and Python versions; written anew, but its pins are kept
         # unless they no longer fit or an upgrade was asked for.
@@ -141,7 +143,7 @@ def _state() -> str:
 
 def _make_venv(venv: Path) -> None:
     """Make a virtual environment that holds what the lock names."""
-    _run(sys.executable, "-I", "-m", "venv", venv)
+    _run(BASE_PYTHON, "-I", "-m", "venv", venv)
     _pip(venv, "--require-hashes", "--requirement", str(LOCK))
 
 

@@ -36,6 +36,7 @@ HANDOFF_FAILURE_SCALES: Mapping[OutcomeType, float] = MappingProxyType(
     }
 )
 HANDOFF_DECIMALS = 12
+HANDOFF_EDGE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ HANDOFF = OutcomePolicy(name="handoff", makes_versions=False, once=True, bounded
 """Values are immutable, opinions are not: success closes 20 % of the gap to 1; failure scales by
 0.65, minor failure by 0.85, critical failure by 0.40; both in proportion to causal_confidence. The
 current version moves in place, once per outcome_ref and entry. Results are rounded to 12 decimals,
-so that 0.8 becomes 0.84 exactly and neither edge is ever reached.
+so that 0.8 becomes 0.84 exactly, and never reach 0 or 1.
 """
 
 
@@ -101,10 +102,10 @@ def _handoff(before: float, outcome: OutcomeType, causal_confidence: float) -> f
     start = min(1.0, max(0.0, before))
     if is_success(outcome):
         moved = start + HANDOFF_SUCCESS_GAP * causal_confidence * (1.0 - start)
-    else:
-        scale = HANDOFF_FAILURE_SCALES[outcome]
-        moved = start * (1.0 - causal_confidence + causal_confidence * scale)
-    return round(moved, HANDOFF_DECIMALS)
+        return max(start, min(1.0 - HANDOFF_EDGE, round(moved, HANDOFF_DECIMALS)))
+    scale = HANDOFF_FAILURE_SCALES[outcome]
+    moved = start * (1.0 - causal_confidence + causal_confidence * scale)
+    return min(start, max(HANDOFF_EDGE, round(moved, HANDOFF_DECIMALS)))
 
 
 def outcome_type(name: str) -> OutcomeType:

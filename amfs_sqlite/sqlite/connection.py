@@ -1,11 +1,12 @@
 """The database as the rest sees it: read this, write this. Threads, transactions, pragmas and errors."""
 
 import asyncio
+import math
 import os
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, get_args
 
 import aiosqlite
 
@@ -13,12 +14,14 @@ from amfs_sqlite.clock import Clock, IdSource, patience
 from amfs_sqlite.errors import (
     AdapterClosedError,
     AmfsError,
+    InvalidArgumentError,
     StoreBusyError,
     StoreCorruptError,
     StoreError,
     StoreFullError,
     StoreReadOnlyError,
     StoreUnavailableError,
+    quoted,
 )
 from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.sqlite import exits, files, index, migrate
@@ -72,6 +75,10 @@ class Database:
         clock: Clock,
         ids: IdSource,
     ) -> None:
+        if durability not in get_args(Durability):
+            raise InvalidArgumentError("durability", f"is {quoted(durability)}; choose 'full' or 'normal'")
+        if not 0 <= busy_timeout_s < math.inf:
+            raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
         self.in_memory = os.fspath(path) == MEMORY
         self.path = MEMORY if self.in_memory else files.resolve(path)
         self.namespace = namespace

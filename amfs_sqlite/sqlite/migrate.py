@@ -70,8 +70,6 @@ def run(connection: sqlite3.Connection, path: str, now: datetime, ids: IdSource)
     if not is_needed(connection, path):
         return
     version = _version(connection)
-    # First, so that the file is known as ours as soon as anything of it is on the disk.
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     for step in migrations():
         if step.version > version:
             for statement in statements(step.sql):
@@ -81,6 +79,7 @@ def run(connection: sqlite3.Connection, path: str, now: datetime, ids: IdSource)
         connection.execute(NAME_STORE, (ids.hex(32),))
         connection.execute(FIRST_HEAD, (GENESIS,))
         connection.execute(FIRST_TEXT_STATE, (TOKENIZER_VERSION,))
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {NEWEST}")
 
 

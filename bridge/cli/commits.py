@@ -92,6 +92,10 @@ def _commit(out: Output, commit: Commit, rail: str, *, full: bool) -> Iterator[R
         yield Row(cells, rail, rail)
     if len(shown) < len(changes):
         yield Row((out.text(f"and {len(changes) - len(shown)} more: --full"),), rail, rail)
+    if full and commit.digest:
+        yield Row(
+            (Text.assemble(out.text("digest ", "dim"), out.hash(commit.digest, full=True)),), rail, rail
+        )
     tree = Text.assemble(out.text("tree ", "dim"), out.hash(commit.tree_hash, full=full))
     parents = [out.hash(each, full=full) for each in commit.parent_ids] or [out.hash(None, full=full)]
     parent = Text.assemble(out.text("parent ", "dim"), Text(" ").join(parents))

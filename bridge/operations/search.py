@@ -1,7 +1,6 @@
 """Finding records."""
 
 from amfs_sqlite.models import SearchPage, SearchQuery
-from amfs_sqlite.rules.limits import check_finite
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import ReservedPathError
 from bridge.session import Session
@@ -28,7 +27,6 @@ async def recall(
     """
     if is_system(scope):
         raise ReservedPathError(scope)
-    check_finite(min_confidence, "min_confidence")
     query = SearchQuery(
         entity_path=scope,
         key=key,

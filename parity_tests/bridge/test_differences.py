@@ -7,7 +7,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from bridge.handoff.differences import MAX_DIFFERENCE_CHARACTERS, difference
+from bridge.handoff.differences import (
+    MAX_DIFFERENCE_CHARACTERS,
+    MEMBER_CHARACTERS,
+    WHOLE_CHARACTERS,
+    difference,
+)
 from parity_tests.ledger import proves
 
 JSON = st.recursive(
@@ -48,6 +53,48 @@ def test_a_difference_deep_in_a_long_text_is_seen() -> None:
     line = difference({"note": start + "a" * 99}, {"note": start + "b" * 99})
     assert line.startswith("note: ...xxxxxxxxxaaa")
     assert line.count("...") == 4
+
+
+@proves("bridge.change-line")
+@pytest.mark.parametrize(("start", "shown"), [("x" * 11, '"xxxxxxxxxxx'), ("x" * 12, "...xxxxxxxxx")])
+def test_of_a_long_common_beginning_its_end_is_shown(start: str, shown: str) -> None:
+    line = difference(f"{start}a", f"{start}b")
+    assert [each[: len(shown)] for each in line.split(" -> ")] == [shown, shown]
+
+
+@proves("bridge.change-line")
+@pytest.mark.parametrize(("old", "new"), [("a" * 200, "b" * 200), (10**99, 2 * 10**99)])
+def test_what_is_long_is_cut_visibly_on_both_sides(old: Any, new: Any) -> None:
+    before, after = difference(old, new).split(" -> ")
+    assert (len(before), len(after)) == (WHOLE_CHARACTERS, WHOLE_CHARACTERS)
+    assert before.endswith("...")
+    assert after.endswith("...")
+    at_the_limit = [each * (WHOLE_CHARACTERS - 2) for each in "ab"]
+    assert "..." not in difference(*at_the_limit)
+
+
+@proves("bridge.change-line")
+def test_a_long_member_name_is_cut_visibly() -> None:
+    name = "x" * MEMBER_CHARACTERS
+    assert difference({name: 1}, {name: 2}) == f"{name}: 1 -> 2"
+    cut = difference({f"{name}x": 1}, {f"{name}x": 2}).removesuffix(": 1 -> 2")
+    assert (len(cut), cut[-4:]) == (MEMBER_CHARACTERS, "x...")
+
+
+@proves("bridge.change-line")
+@pytest.mark.parametrize("count", range(1, 12))
+def test_the_line_is_as_full_as_it_can_be(count: int) -> None:
+    old = {f"m{number:02}": "aaaa" for number in range(count)}
+    new = dict.fromkeys(old, "bbbb")
+    line = difference(old, new)
+    pieces = [f'{name}: "aaaa" -> "bbbb"' for name in old]
+    fitting = [
+        text
+        for shown in range(1, count + 1)
+        if len(text := "; ".join(pieces[:shown] + [f"and {count - shown} more"] * (shown < count)))
+        <= MAX_DIFFERENCE_CHARACTERS
+    ]
+    assert line == fitting[-1]
 
 
 @proves("bridge.change-line")

@@ -242,8 +242,10 @@ async def test_too_many_touched_records_are_refused_by_number(
     alice: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests, "MAX_PINS", 2)
-    for key in ("a", "b", "c"):
+    for key in ("a", "b"):
         await entries.remember(alice, "svc", key, 1)
+    assert len((await packets.give(alice, "to do")).packet.pins) == 2
+    await entries.remember(alice, "svc", "c", 1)
     await refused(alice.adapter, packets.give(alice, "to do"), InvalidArgumentError)
 
 

@@ -59,6 +59,14 @@ async def test_an_impossible_agent_is_refused(agent_id: str) -> None:
 
 
 @proves("bridge.session-refused")
+@pytest.mark.parametrize("session_id", ["x" * 4097, "\ud83d"])
+async def test_an_impossible_session_id_is_refused(session_id: str) -> None:
+    async with ReferenceAdapter(outcomes=HANDOFF) as adapter:
+        with pytest.raises(InvalidArgumentError, match="session_id"):
+            Session(adapter, "alice", session_id)
+
+
+@proves("bridge.session-refused")
 @pytest.mark.parametrize("lease_s", [0, -1, math.nan, math.inf, MAX_LEASE_S + 1])
 async def test_an_impossible_lease_is_refused(lease_s: float) -> None:
     async with ReferenceAdapter(outcomes=HANDOFF) as adapter:
@@ -93,7 +101,8 @@ async def test_a_session_without_a_name_leaves_none_in_the_log(handoff_adapter: 
 
 
 @proves("bridge.touched")
-def test_a_touched_record_can_be_any_version() -> None:
+def test_a_session_is_an_agents_who_touched_nothing_until_it_did() -> None:
     session = Session(ReferenceAdapter(outcomes=HANDOFF), "alice", "s")
+    assert (session.viewer, session.owner, session.lease_s) == ("alice", False, None)
     session.touch(draft("svc/a", "k", version=7))
     assert session.touched_refs() == (EntryRef(entity_path="svc/a", key="k", version=7),)

@@ -1,7 +1,10 @@
 """Where SQLite can lose a commit at a reset of its log, our commits and checkpoints exclude each other."""
 
 import asyncio
+import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import cast
@@ -9,6 +12,7 @@ from typing import cast
 import pytest
 
 from amfs_sqlite import SqliteAdapter
+from amfs_sqlite.clock import patience
 from amfs_sqlite.sqlite import connection, guard
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
@@ -18,6 +22,7 @@ FAULTY = [(3, 7, 0), (3, 40, 1), (3, 44, 5), (3, 45, 0), (3, 49, 9), (3, 50, 6),
 SOUND = [(3, 6, 23), (3, 44, 6), (3, 44, 9), (3, 50, 7), (3, 50, 99), (3, 51, 3), (3, 52, 0), (4, 0, 0)]
 PAGES = 10
 WRITES = 60
+WAITING_TIMEOUT_S = 30
 
 
 @pytest.fixture
@@ -84,6 +89,30 @@ def test_one_holder_at_a_time_has_the_guard_of_a_file(tmp_path: Path) -> None:
     other.close()
     assert one.try_acquire()
     one.close()
+
+
+ORPHANING = """
+import os, sys
+from amfs_sqlite.sqlite.guard import FileGuard
+guard = FileGuard(sys.argv[1])
+assert guard.try_acquire()
+if os.fork() == 0:
+    sys.stdin.read()
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@proves("guard.excludes")
+def test_a_child_does_not_hold_the_guard_that_its_parent_died_with(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db-lock")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", ORPHANING, path]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE) as parent:
+        assert parent.wait(WAITING_TIMEOUT_S) == 0
+        own = guard.FileGuard(path)
+        assert any(own.try_acquire() for _ in patience(WAITING_TIMEOUT_S))
+        own.close()
 
 
 @proves("guard.excludes")

@@ -14,7 +14,7 @@ from amfs_sqlite.clock import patience
 from amfs_sqlite.sqlite import connection, guard
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
-from parity_tests.sqlite.internals import write_directly
+from parity_tests.sqlite.internals import left_running, write_directly
 
 ATTEMPTS = 3
 SHORT_S = 0.05
@@ -30,6 +30,15 @@ def write_lock(path: str) -> Iterator[sqlite3.Connection]:
     """Another connection, within a transaction that holds the write lock until it is rolled back."""
     with closing(sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
+        yield other
+
+
+@contextmanager
+def read_lock(path: str) -> Iterator[sqlite3.Connection]:
+    """Another connection, within a transaction that reads until it is rolled back."""
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM sqlite_master").fetchone()
         yield other
 
 
@@ -77,6 +86,39 @@ async def test_a_write_waits_while_another_program_holds_the_lock(
             assert not writing.done()
             other.execute("ROLLBACK")
             assert (await writing).version == 1
+
+
+@proves("locks.opening-waits")
+@pytest.mark.parametrize("holding", [read_lock, write_lock])
+async def test_a_creation_waits_while_another_program_reads_or_writes_the_empty_file(
+    path: str,
+    attempted: threading.Event,
+    holding: Callable[[str], AbstractContextManager[sqlite3.Connection]],
+) -> None:
+    adapter = SqliteAdapter(path)
+    with holding(path) as other:
+        opening = asyncio.ensure_future(adapter.open())
+        assert await happened(attempted)
+        assert not opening.done()
+        other.execute("ROLLBACK")
+        await opening
+    assert (await adapter.write(draft())).version == 1
+    await adapter.close()
+
+
+@proves("locks.opening-waits")
+@pytest.mark.parametrize("holding", [read_lock, write_lock])
+async def test_a_creation_that_waited_too_long_leaves_nothing_and_can_be_tried_again(
+    path: str, holding: Callable[[str], AbstractContextManager[sqlite3.Connection]]
+) -> None:
+    adapter = SqliteAdapter(path, busy_timeout_s=SHORT_S)
+    before = threading.enumerate()
+    with holding(path):
+        with pytest.raises(StoreBusyError):
+            await adapter.open()
+        assert left_running(before) == []
+    async with adapter:
+        assert (await adapter.write(draft())).version == 1
 
 
 @proves("locks.writes-wait")

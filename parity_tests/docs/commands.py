@@ -2,16 +2,20 @@
 
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
+
+from parity_tests.docs import pages
 
 SCRIPTS = Path(sys.executable).parent
 OURS = ("amfs-sqlite", "amfs-sqlite-mcp", "python")
@@ -19,7 +23,12 @@ CLIENTS = ("claude", "uvx")
 MODULES = ("demo", "demo.scout", "demo.executor", "demo.transcript", "parity_tests.docs.generate")
 # How people get this project, and how they run what stands in a clone; neither is done by a test.
 INSTALLERS = (("pip", "install"), ("pipx", "install"), ("uv", "tool", "install"))
-IN_A_CLONE = (("make",), ("python3", "dev.py"), ("py", "dev.py"), ("uv", "run", "--isolated", "--no-project", "dev.py"))
+IN_A_CLONE = (
+    ("make",),
+    ("python3", "dev.py"),
+    ("py", "dev.py"),
+    ("uv", "run", "--isolated", "--no-project", "dev.py"),
+)
 # What starts a server of ours: as it is, without being installed, or when a client wants it.
 SERVERS = (("amfs-sqlite-mcp",), ("amfs-sqlite", "mcp"))
 
@@ -35,16 +44,17 @@ class Command:
     """One command: the variables set before it, and its words."""
 
     words: tuple[str, ...]
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parsed(cls, line: str) -> "Command":
         """The command on a line."""
         words = shlex.split(line, comments=True)
-        variables = {}
+        variables = []
         while words and _VARIABLE.fullmatch(words[0]):
-            name, _, variables[name] = words.pop(0).partition("=")
-        return cls(tuple(words), variables)
+            name, _, value = words.pop(0).partition("=")
+            variables.append((name, value))
+        return cls(tuple(words), tuple(variables))
 
     def begins(self, *ways: tuple[str, ...]) -> tuple[str, ...] | None:
         """The words behind the first of these beginnings that it has."""
@@ -106,14 +116,23 @@ class Workshop:
 
     async def tools(self, command: Command) -> list[str]:
         """The names of the tools that a server lists once it was started by this command."""
-        parameters = StdioServerParameters(
-            command=program(command.words[0]),
-            args=list(command.words[1:]),
-            env=self.environment | dict(command.variables),
-            cwd=self.folder,
-        )
-        async with Client(parameters, mode="legacy") as client:
-            return [tool.name for tool in (await client.list_tools()).tools]
+        if command not in _listed:
+            parameters = StdioServerParameters(
+                command=program(command.words[0]),
+                args=list(command.words[1:]),
+                env=self.environment | dict(command.variables),
+                cwd=self.folder,
+            )
+            try:
+                async with Client(parameters, mode="legacy") as client:
+                    _listed[command] = [tool.name for tool in (await client.list_tools()).tools]
+            except* MCPError as refused:
+                raise AssertionError(f"{shlex.join(command.words)} does not serve") from refused
+        return _listed[command]
+
+
+# What servers listed that were started before: several pages name the same.
+_listed: dict[Command, list[str]] = {}
 
 
 def program(name: str) -> str:
@@ -125,3 +144,28 @@ def program(name: str) -> str:
     if found is None:
         pytest.skip(f"{name} is not installed beside this Python: install the project first")
     return found
+
+
+def project_name() -> str:
+    """The name under which the project is installed."""
+    return str(_project()["name"])
+
+
+def project_requirements() -> set[str]:
+    """The names of the libraries that are installed with it."""
+    return {re.split(r"[<>=!~; \[]", each)[0] for each in _project()["dependencies"]}
+
+
+def project_targets() -> set[str]:
+    """What `make` and `dev.py` can be asked for, which is the same."""
+    makefile = (pages.ROOT / "Makefile").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^TARGETS := (.*)$", makefile, re.MULTILINE)
+    known = set(runpy.run_path(str(pages.ROOT / "dev.py"))["COMMANDS"])
+    assert set(listed.split()) == known
+    return known
+
+
+def _project() -> dict[str, Any]:
+    document = tomllib.loads((pages.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project: dict[str, Any] = document["project"]
+    return project

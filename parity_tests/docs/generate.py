@@ -37,7 +37,7 @@ def readme() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages; the exit code."""
     if sys.argv[1:] if arguments is None else arguments:
-        print("usage: python -m parity_tests.docs.generate", file=sys.stderr)
+        sys.stderr.write("usage: python -m parity_tests.docs.generate\n")
         return 2
     for page, made in [*MADE.items(), (pages.README, readme)]:
         (pages.ROOT / page).write_text(made(), encoding="utf-8", newline="\n")

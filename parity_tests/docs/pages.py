@@ -9,9 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 IS_CLONE = (ROOT / "pyproject.toml").is_file() and (ROOT / "docs").is_dir()
-documents_here = pytest.mark.skipif(
-    not IS_CLONE, reason="the documents are not part of an installed copy"
-)
+documents_here = pytest.mark.skipif(not IS_CLONE, reason="the documents are not part of an installed copy")
 
 README = "README.md"
 INDEX = "docs/README.md"
@@ -70,12 +68,7 @@ def blocks(page: str) -> list[Block]:
 
 def spans(page: str) -> list[str]:
     """All code in sentences and tables, in order, without blocks and headings."""
-    return [
-        span
-        for _, line in _parts(page)[1]
-        if not line.startswith("#")
-        for span in _SPAN.findall(line)
-    ]
+    return [span for _, line in _parts(page)[1] if not line.startswith("#") for span in _SPAN.findall(line)]
 
 
 def links(page: str) -> list[str]:

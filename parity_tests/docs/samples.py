@@ -42,9 +42,9 @@ def steps(block: Block) -> Iterator[Step]:
 
 
 def alike(printed: str, shown: str) -> bool:
-    """Whether a document shows what was printed, but for what differs from run to run.
+    r"""Whether a document shows what was printed, but for what differs from run to run.
 
-    >>> alike("packet h_1f4089bf\\n", "packet h_00000001"), alike("one", "two")
+    >>> alike("packet h_1f4089bf\n", "packet h_00000001"), alike("one", "two")
     (True, False)
     """
     return _without_differences(printed) == _without_differences(shown)
@@ -58,7 +58,7 @@ def servers(block: Block) -> list[Command]:
         for server in document.get(member, {}).values():
             command, more = server["command"], server.get("args", [])
             words = [command, *more] if isinstance(command, str) else [*command, *more]
-            found.append(Command(tuple(words), server.get("env", {})))
+            found.append(Command(tuple(words), tuple(server.get("env", {}).items())))
             # In VS Code's form the kind of connection must be told.
             assert member != "servers" or server["type"] == "stdio", block.place
     return found
@@ -66,7 +66,7 @@ def servers(block: Block) -> list[Command]:
 
 def spelled(command: Command) -> str:
     """A command as it is typed."""
-    return shlex.join([*(f"{name}={value}" for name, value in command.variables.items()), *command.words])
+    return shlex.join([*(f"{name}={value}" for name, value in command.variables), *command.words])
 
 
 def _without_differences(text: str) -> str:

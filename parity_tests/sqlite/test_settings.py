@@ -1,8 +1,10 @@
 """What the connections are set to, where it is a promise."""
 
+from typing import Any
+
 import pytest
 
-from amfs_sqlite import SqliteAdapter
+from amfs_sqlite import InvalidArgumentError, SqliteAdapter
 from amfs_sqlite.sqlite.connection import Durability
 from amfs_sqlite.sqlite.lanes import hop
 from parity_tests.ledger import proves
@@ -23,6 +25,25 @@ async def test_durability_says_when_a_commit_is_on_the_disk(path: str, durabilit
 async def test_full_durability_is_what_nobody_asked_for(path: str) -> None:
     async with SqliteAdapter(path) as adapter:
         assert await write_directly(adapter, "PRAGMA synchronous") == (SYNCHRONOUS["full"],)
+
+
+@proves("files.settings")
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"durability": "off"},
+        {"durability": "FULL"},
+        {"busy_timeout_s": -1.0},
+        {"busy_timeout_s": float("nan")},
+        {"busy_timeout_s": float("inf")},
+    ],
+    ids=str,
+)
+def test_an_impossible_setting_is_refused_by_name(path: str, setting: dict[str, Any]) -> None:
+    (name,) = setting
+    with pytest.raises(InvalidArgumentError) as refused:
+        SqliteAdapter(path, **setting)
+    assert refused.value.argument == name
 
 
 @proves("files.readers")

@@ -73,6 +73,19 @@ async def test_a_search_never_writes(path: str) -> None:
         assert indexed(path) == before == (0, 0)
 
 
+@proves("text-index.never-by-searching")
+async def test_who_only_reads_leaves_the_indexing_to_those_who_write(path: str) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(value="word"))
+        with closing(sqlite3.connect(path)) as observer:
+            before = observer.execute("PRAGMA data_version").fetchone()
+            async with SqliteAdapter(path) as reader:
+                assert await found(reader, "word") == ["k"]
+            assert observer.execute("PRAGMA data_version").fetchone() == before
+        assert indexed(path) == (0, 0)
+    assert indexed(path) == (1, 1)
+
+
 @proves("text-index.catches-up")
 async def test_many_writes_bring_the_index_up_to_date(path: str) -> None:
     async with SqliteAdapter(path) as adapter:

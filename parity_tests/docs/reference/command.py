@@ -1,6 +1,6 @@
 """docs/reference/command.md, from the subcommands that the command has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -67,6 +67,6 @@ def _said(command: click.Command) -> str:
     return (command.help or "").replace("\b", "").replace("JSON: ", "With `--json`: ")
 
 
-def _options(context: click.Context, options: list[click.Parameter]) -> str:
+def _options(context: click.Context, options: Sequence[click.Parameter]) -> str:
     records = [record for each in options if (record := each.get_help_record(context))]
     return markdown.table(["option", "meaning"], [[f"`{names}`", said] for names, said in records])

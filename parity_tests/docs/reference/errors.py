@@ -42,10 +42,11 @@ none or is too large, -32700 for a line that cannot be read.
 
 PATH = "~/memory.db"
 SCOPE, KEY = "listing/553", "assessment"
+PACKET = "h_1f4089bf"
 
 EXAMPLES: tuple[AmfsError, ...] = (
     errors.InvalidArgumentError("confidence", "is 1.5; it must be from 0 to 1"),
-    errors.InvalidCursorError("is of another query"),
+    errors.InvalidCursorError("belongs to another query"),
     errors.EntryNotFoundError(SCOPE, KEY, 7),
     errors.AmbiguousReferenceError("a/b/c", [("a", "b/c"), ("a/b", "c")]),
     errors.VersionConflictError(SCOPE, KEY, 1, 2, "scout"),
@@ -60,10 +61,10 @@ EXAMPLES: tuple[AmfsError, ...] = (
     errors.ForeignFileError(PATH, "is a SQLite file of another program"),
     errors.NewerSchemaError(PATH, 2, 1),
     errors.StoreError(PATH, "SQLite says: interrupted"),
-    bridge_errors.PacketNotFoundError("h_1f4089bf"),
-    bridge_errors.PacketStateError("h_1f4089bf", "closed", "claimed", "take another one", "executor"),
-    bridge_errors.PacketNotYoursError("h_1f4089bf", "executor", "taken"),
-    bridge_errors.PacketUnreadableError("h_1f4089bf", "it has no summary"),
+    bridge_errors.PacketNotFoundError(PACKET),
+    bridge_errors.PacketStateError(PACKET, "open", "closed", "take it first"),
+    bridge_errors.PacketNotYoursError(PACKET, "executor", "claimed"),
+    bridge_errors.PacketUnreadableError(PACKET, "its summary is not a packet's"),
     bridge_errors.PrivatePinError(SCOPE, KEY),
     bridge_errors.ReservedPathError("_system/handoff"),
     bridge_errors.NothingTouchedError(),

@@ -4,9 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 WIDTH = 100
-MADE = (
-    "<!-- Made by `python -m parity_tests.docs.generate`: change what it is made from, not this page. -->"
-)
+MADE = "<!-- Made by `python -m parity_tests.docs.generate`: change what it is made from, not this page. -->"
 
 
 def page(title: str, *parts: str) -> str:

@@ -22,7 +22,7 @@ _CONSTRAINT = re.compile(r"    (?P<text>(?:UNIQUE|PRIMARY KEY) \(.*?\)),?")
 
 def page() -> str:
     """The page."""
-    return markdown.page(TITLE, INTRODUCTION, *_parts(source().splitlines()))
+    return markdown.page(TITLE, INTRODUCTION, *parts(source().splitlines()))
 
 
 def source() -> str:
@@ -30,7 +30,8 @@ def source() -> str:
     return resources.files("amfs_sqlite.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
 
 
-def _parts(lines: list[str]) -> Iterator[str]:
+def parts(lines: list[str]) -> Iterator[str]:
+    """The parts of the page. Raises ValueError for a line of no known form."""
     remarks: list[str] = []
     waiting = iter(lines)
     for line in waiting:

@@ -42,10 +42,7 @@ On Linux `XDG_DATA_HOME` moves it, if it is set.
 
 def page() -> str:
     """The page."""
-    rows = [
-        [f"`{each.flag}`", f"`{each.variable}`", each.default, each.meaning]
-        for each in SETTINGS
-    ]
+    rows = [[f"`{each.flag}`", f"`{each.variable}`", each.default, each.meaning] for each in SETTINGS]
     return markdown.page(
         TITLE,
         INTRODUCTION,

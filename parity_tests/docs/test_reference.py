@@ -1,0 +1,117 @@
+"""The reference pages are what the code makes of itself, and leave nothing out."""
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows
+
+from bridge.cli.main import app
+from bridge.mcp_server.server import TOOLS
+from parity_tests.docs import generate, pages
+from parity_tests.docs.reference import errors, schema, settings
+from parity_tests.ledger import proves
+
+HOW_TO = "docs/how-to/connect-a-client.md"
+
+
+@pages.documents_here
+@proves("docs.reference")
+@pytest.mark.parametrize("page", list(generate.MADE))
+def test_a_reference_page_is_what_the_code_makes(page: str) -> None:
+    assert pages.text(page) == generate.MADE[page](), "run python -m parity_tests.docs.generate"
+
+
+@pages.documents_here
+@proves("docs.reference")
+def test_the_readme_lists_the_tools_that_there_are() -> None:
+    assert pages.text(pages.README) == generate.readme(), "run python -m parity_tests.docs.generate"
+    (listed,) = [table for table in pages.tables(pages.README) if table[0][0] == "tool"]
+    assert [row[0].strip("`") for row in listed[1:]] == list(TOOLS)
+
+
+@pages.documents_here
+def test_the_pages_are_made_by_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tmp_path / pages.README
+    made.write_text(pages.text(pages.README), encoding="utf-8")
+    (tmp_path / pages.REFERENCE).mkdir(parents=True)
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    assert generate.main([]) == 0
+    assert made.read_text(encoding="utf-8") == generate.readme()
+    assert all((tmp_path / page).is_file() for page in generate.MADE)
+    assert generate.main(["--what"]) == 2
+    made.write_text("# no place for the tools\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="no place for the table"):
+        generate.main([])
+
+
+@proves("docs.reference")
+def test_every_error_that_can_be_raised_is_listed_under_a_code_of_its_own() -> None:
+    assert {type(each) for each in errors.EXAMPLES} == errors.kinds()
+    assert len({each.code for each in errors.EXAMPLES}) == len(errors.EXAMPLES)
+
+
+@proves("docs.reference")
+def test_every_subcommand_has_a_section() -> None:
+    sections = re.findall(
+        r"^## `amfs-sqlite (.*)`$", generate.MADE["docs/reference/command.md"](), re.MULTILINE
+    )
+    assert {each.split()[0] for each in sections} == set(app.commands)
+
+
+@proves("docs.reference")
+def test_every_table_and_column_of_a_file_is_in_the_schema_page() -> None:
+    page = schema.page()
+    sections = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    with sqlite3.connect(":memory:") as connection:
+        connection.executescript(schema.source())
+        made = connection.execute(
+            "SELECT type, name, tbl_name FROM sqlite_master WHERE sql IS NOT NULL"
+        ).fetchall()
+        tables = [name for kind, name, _ in made if kind == "table" and not name.startswith("text_index_")]
+        assert list(sections) == tables
+        for table in tables:
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            listed = re.findall(r"^\| `(\w+)` \|", sections[table], re.MULTILINE)
+            assert listed == ([] if table == "text_index" else columns)
+        indexes = [(name, table) for kind, name, table in made if kind == "index"]
+        assert indexes
+        assert [name for name, table in indexes if f"Index `{name}`" not in sections[table]] == []
+
+
+@pytest.mark.parametrize(
+    "line", ["DROP TABLE meta;", "CREATE TABLE meta (\n    FOREIGN KEY (name)\n) STRICT;"]
+)
+def test_a_schema_that_cannot_be_read_is_no_page(line: str) -> None:
+    with pytest.raises(ValueError, match="no known form"):
+        list(schema.parts(f"{line}\n".splitlines()))
+
+
+@proves("docs.default-file")
+def test_the_default_file_lies_where_the_pages_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    monkeypatch.setattr("platformdirs.windows.get_win_folder", lambda _: str(tmp_path / "local"))
+    for system, kind in (("Linux", Unix), ("macOS", MacOS), ("Windows", Windows)):
+        said = settings.DEFAULT_FILES[system].replace("%LOCALAPPDATA%", str(tmp_path / "local"))
+        found = kind("amfs-sqlite", appauthor=False).user_data_path / "memory.db"
+        assert found == Path(said.replace("\\", "/")).expanduser()
+
+
+@pages.documents_here
+@proves("docs.default-file")
+def test_the_how_to_has_the_same_default_files() -> None:
+    assert settings.default_files() in pages.text(HOW_TO)
+
+
+@pages.documents_here
+@proves("docs.reference")
+def test_every_code_in_the_table_of_troubles_is_an_error() -> None:
+    (troubles,) = [table for table in pages.tables(HOW_TO) if table[0][0] == "what you see"]
+    codes = [row[0].strip("`") for row in troubles[1:] if row[0].startswith("`")]
+    assert codes
+    assert set(codes) <= {each.code for each in errors.EXAMPLES}
