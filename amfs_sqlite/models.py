@@ -335,24 +335,42 @@ class CommitResult(Model):
     effects: Annotated[tuple[OutcomeEffect, ...], LISTS_TOO] = ()
 
 
-SearchOrder = Literal["newest", "oldest"]
+SearchOrder = Literal["newest", "oldest", "relevance", "confidence", "recency", "version"]
 
 
 class SearchQuery(Model):
-    """What to look for among current entries. An empty filter (None, '' or 0) is no filter.
+    """What to look for among current entries. An empty filter (None or '') is no filter.
 
-    ``entity_path`` covers the path and everything below it; ``key`` and ``tag`` are exact;
-    ``text`` is words and "phrases" that must all occur, a trailing ``*`` for a prefix.
-    ``newest`` orders by the writing of the current version, latest first; ``oldest`` by the first
-    writing of the key, earliest first. ``limit`` None means all.
+    ``entity_path`` covers the path and, with ``descendants``, everything below it. ``entity_paths`` takes
+    its place: what any of them covers, '' among them everything, none of them nothing. ``key``, ``tag`` and
+    ``agent_id`` are exact. ``since`` and ``until`` are inclusive instants of writing, in any ISO 8601
+    spelling. ``min_confidence`` 0 does not filter, ``max_confidence`` 0 does.
+
+    ``contains`` is a substring of path, key or value text, whatever its case; of a value that is no string
+    the compact JSON is looked at. ``text`` is words and "phrases" that must all occur, a trailing ``*`` for
+    a prefix.
+
+    ``sort_by``: ``newest`` by the writing of the current version in the store's own order, latest first;
+    ``oldest`` by the first writing of the key; ``recency`` by ``written_at``, latest first; ``confidence``
+    and ``version``, highest first; ``relevance`` to the text, best first. Ties go by the order of
+    ``entity_paths``, then by the first writing of the key. ``limit`` None means all.
     """
 
+    model_config = ConfigDict(extra="forbid")
+
     entity_path: str | None = None
+    entity_paths: Annotated[tuple[str, ...], LISTS_TOO] | None = None
+    descendants: bool = True
     key: str | None = None
     tag: str | None = None
+    agent_id: str | None = None
+    since: datetime | str | None = None
+    until: datetime | str | None = None
     min_confidence: float | None = None
+    max_confidence: float | None = None
+    contains: str | None = None
     text: str | None = None
-    order: SearchOrder = "newest"
+    sort_by: SearchOrder = "newest"
     limit: int | None = 100
     cursor: str | None = None
     include_system: bool = True

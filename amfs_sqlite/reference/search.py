@@ -1,13 +1,22 @@
 """Search: one filter after the other over all current entries."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from amfs_sqlite.models import MemoryEntry, SearchPage, SearchQuery
-from amfs_sqlite.reference.store import Store
+from amfs_sqlite.reference.store import Store, StoredKey
 from amfs_sqlite.rules.cursors import search_cursor, search_position
-from amfs_sqlite.rules.limits import check_search
-from amfs_sqlite.rules.text import Term, entry_tokens, matches, terms_of
+from amfs_sqlite.rules.limits import check_instant, check_search
+from amfs_sqlite.rules.ranking import SORTS, SortField, path_rank, relevance
+from amfs_sqlite.rules.text import Term, contains, entry_tokens, matches, terms_of
 from amfs_sqlite.rules.visibility import covers, is_expired, is_system
+
+
+class Found(NamedTuple):
+    """An entry that passes, and what it is sorted by, in the order of importance."""
+
+    entry: MemoryEntry
+    position: list[float]
 
 
 def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
@@ -18,42 +27,55 @@ def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
     behind = search_position(query, viewer, state.store_id)
     now = store.clock.now()
     passing = [
-        (key.current.number if query.order == "newest" else key.number, entry)
+        Found(entry, _position(key, entry, query, terms))
         for key in state.keys.values()
         if key.current.is_visible(viewer) and _passes(entry := state.shown(key.current), query, terms)
     ]
-    found = [
-        (position, entry)
-        for position, entry in passing
-        if not is_expired(entry.ttl_at, now) and _is_confident(entry, query)
+    live = [found for found in passing if not is_expired(found.entry.ttl_at, now)]
+    sure = [found for found in passing if _is_confident(found.entry, query)]
+    ordered = sorted(
+        (found for found in live if found in sure), key=lambda found: _ascending(found.position, query)
+    )
+    rest = [
+        found
+        for found in ordered
+        if behind is None or _ascending(found.position, query) > _ascending(behind, query)
     ]
-    found.sort(key=lambda placed: placed[0], reverse=query.order == "newest")
-    rest = [placed for placed in found if behind is None or _is_behind(placed[0], behind, query)]
     page = rest[: query.limit]
     return SearchPage(
-        entries=tuple(entry for _, entry in page),
+        entries=tuple(found.entry for found in page),
         next_cursor=(
-            search_cursor(query, viewer, state.store_id, page[-1][0])
+            search_cursor(query, viewer, state.store_id, page[-1].position)
             if page and len(page) < len(rest)
             else None
         ),
-        below_confidence_count=sum(
-            not is_expired(entry.ttl_at, now) and not _is_confident(entry, query) for _, entry in passing
-        ),
-        expired_count=sum(
-            is_expired(entry.ttl_at, now) and _is_confident(entry, query) for _, entry in passing
-        ),
+        below_confidence_count=len(live) - len(ordered),
+        expired_count=len(sure) - len(ordered),
     )
 
 
 def _passes(entry: MemoryEntry, query: SearchQuery, terms: Sequence[Term] | None) -> bool:
-    """Whether every filter but confidence and expiry lets the entry through."""
+    """Whether every filter but least confidence and expiry lets the entry through."""
+    since, until = check_instant(query.since, "since"), check_instant(query.until, "until")
     return (
-        covers(query.entity_path, entry.entity_path)
+        _is_under(entry.entity_path, query)
         and (query.include_system or not is_system(entry.entity_path))
         and (not query.key or entry.key == query.key)
         and (not query.tag or query.tag in entry.tags)
+        and (not query.agent_id or entry.agent_id == query.agent_id)
+        and (since is None or entry.written_at >= since)
+        and (until is None or entry.written_at <= until)
+        and (query.max_confidence is None or entry.confidence <= query.max_confidence)
+        and (not query.contains or contains(entry, query.contains))
         and (terms is None or matches(terms, entry_tokens(entry)))
+    )
+
+
+def _is_under(entity_path: str, query: SearchQuery) -> bool:
+    asked = (query.entity_path,) if query.entity_paths is None else query.entity_paths
+    return any(
+        not path or (covers(path, entity_path) if query.descendants else path == entity_path)
+        for path in asked
     )
 
 
@@ -61,5 +83,22 @@ def _is_confident(entry: MemoryEntry, query: SearchQuery) -> bool:
     return not query.min_confidence or entry.confidence >= query.min_confidence
 
 
-def _is_behind(position: int, cursor: int, query: SearchQuery) -> bool:
-    return position < cursor if query.order == "newest" else position > cursor
+def _position(
+    key: StoredKey, entry: MemoryEntry, query: SearchQuery, terms: Sequence[Term] | None
+) -> list[float]:
+    fields: dict[SortField, float] = {
+        "version_number": key.current.number,
+        "key_number": key.number,
+        "path_rank": path_rank(query.entity_paths, entry.entity_path),
+        "relevance": relevance(terms, entry_tokens(entry)) if terms else 0.0,
+        "confidence": entry.confidence,
+        "written_at": entry.written_at.timestamp(),
+        "version": entry.version,
+    }
+    return [fields[name] for name, _ in SORTS[query.sort_by]]
+
+
+def _ascending(position: Sequence[float], query: SearchQuery) -> list[float]:
+    """The position with what sorts downwards turned round, so that all of it sorts upwards."""
+    fields = zip(position, SORTS[query.sort_by], strict=True)
+    return [-number if downwards else number for number, (_, downwards) in fields]

@@ -15,6 +15,7 @@ MAX_TAG_CHARACTERS = 4096
 MAX_TAGS = 1000
 MAX_NOTE_CHARACTERS = 65_536
 MAX_CHANGES = 10_000
+MAX_PATHS = 100
 MAX_OUTCOME_COUNT = 2**63 - 1
 
 
@@ -73,6 +74,13 @@ def check_search(query: SearchQuery) -> None:
     """Everything about a search except its text and its cursor."""
     check_count(query.limit, "limit")
     check_min_confidence(query.min_confidence)
+    if query.max_confidence is not None:
+        check_finite(query.max_confidence, "max_confidence")
+    if len(query.entity_paths or ()) > MAX_PATHS:
+        raise InvalidArgumentError(
+            "entity_paths", f"are {len(query.entity_paths or ())}; the limit is {MAX_PATHS}"
+        )
+    check_name(query.contains or "", "contains")
 
 
 def check_min_confidence(min_confidence: float | None) -> None:

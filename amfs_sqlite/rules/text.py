@@ -9,7 +9,7 @@ from typing import Any
 
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MemoryEntry
-from amfs_sqlite.rules.values import check_text
+from amfs_sqlite.rules.values import check_text, encode
 
 TOKENIZER_VERSION = 1
 MAX_TOKEN_CHARACTERS = 128
@@ -98,7 +98,19 @@ def terms_of(query: str) -> tuple[Term, ...]:
 
 def matches(terms: Sequence[Term], tokens: Sequence[str]) -> bool:
     """Whether every term occurs; a query without terms finds nothing."""
-    return bool(terms) and all(_occurs(term, tokens) for term in terms)
+    return bool(terms) and all(occurrences(term, tokens) for term in terms)
+
+
+def contains(entry: MemoryEntry, part: str) -> bool:
+    """Whether path, key or value text holds this substring, whatever its case.
+
+    >>> entry = MemoryEntry.draft("svc", "k", {"Note": ["x"]}, agent_id="a")
+    >>> contains(entry, 'note":['), contains(entry, "SVC"), contains(entry, "nope")
+    (True, True, False)
+    """
+    value = entry.value if isinstance(entry.value, str) else encode(entry.value)
+    wanted = part.lower()
+    return any(wanted in text.lower() for text in (entry.entity_path, entry.key, value))
 
 
 def _words_in(value: Any) -> Iterator[str]:
@@ -140,10 +152,11 @@ def _term(part: str, prefix: bool) -> Term | None:
     return Term(tuple(tokens), prefix)
 
 
-def _occurs(term: Term, tokens: Sequence[str]) -> bool:
+def occurrences(term: Term, tokens: Sequence[str]) -> int:
+    """How often a term occurs."""
     size = len(term.tokens)
     *firsts, last = term.tokens
-    return any(
+    return sum(
         list(tokens[i : i + size - 1]) == firsts
         and (tokens[i + size - 1].startswith(last) if term.prefix else tokens[i + size - 1] == last)
         for i in range(len(tokens) - size + 1)

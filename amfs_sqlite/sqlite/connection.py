@@ -24,7 +24,7 @@ from amfs_sqlite.errors import (
     quoted,
 )
 from amfs_sqlite.rules.confidence import OutcomePolicy
-from amfs_sqlite.sqlite import exits, files, index, migrate
+from amfs_sqlite.sqlite import exits, files, functions, index, migrate
 from amfs_sqlite.sqlite.guard import (
     LOCK_SUFFIX,
     FileGuard,
@@ -223,6 +223,7 @@ class Database:
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """The writer's settings and the schema. Where both are in place already nothing is locked."""
         with _translated(self.path):
+            functions.register(connection)
             self._patiently(lambda: _run_all(connection, self._writer_settings()))
             if self._patiently(lambda: migrate.is_needed(connection, self.path)):
                 with self._exclusively(connection):
@@ -245,6 +246,7 @@ class Database:
         if self.in_memory:
             return
         with _translated(self.path):
+            functions.register(connection)
             self._patiently(lambda: _run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:

@@ -67,7 +67,7 @@ async def look_through(
     What cannot be read as a packet is passed over with a warning in the log: one such entry must
     not keep every agent from its work.
     """
-    query = SearchQuery(entity_path=HANDOFF_PATH, tag=tag, order=order, limit=PAGE_PACKETS)
+    query = SearchQuery(entity_path=HANDOFF_PATH, tag=tag, sort_by=order, limit=PAGE_PACKETS)
     while True:
         page = await session.adapter.search(query, viewer=session.viewer)
         for entry in page.entries:

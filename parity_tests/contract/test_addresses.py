@@ -57,11 +57,11 @@ async def test_names_that_look_alike_are_never_taken_for_each_other(
         below = [each.entity_path for each in await adapter.list(name)]
         assert list(dict.fromkeys(below)) == paths
         assert [each.path for each in await adapter.scopes(name)] == paths
-        found = await adapter.search(SearchQuery(entity_path=name, limit=None, order="oldest"))
+        found = await adapter.search(SearchQuery(entity_path=name, limit=None, sort_by="oldest"))
         assert [each.entity_path for each in found.entries] == below
         exact = await adapter.list(name, descendants=False)
         assert [(each.entity_path, each.key) for each in exact] == [(name, key) for key in names]
-        keyed = await adapter.search(SearchQuery(key=name, limit=None, order="oldest"))
+        keyed = await adapter.search(SearchQuery(key=name, limit=None, sort_by="oldest"))
         assert [(each.entity_path, each.key) for each in keyed.entries] == [(path, name) for path in names]
     assert (await adapter.verify()).ok
 

@@ -67,7 +67,7 @@ async def test_only_the_author_and_the_owner_see_a_private_version(
         {"tag": "t"},
         {"text": "word"},
         {"min_confidence": 0.5},
-        {"order": "oldest"},
+        {"sort_by": "oldest"},
     ],
     ids=str,
 )

@@ -25,7 +25,7 @@ def keys(entries: tuple[MemoryEntry, ...]) -> str:
 
 async def found(adapter: AmfsAdapter, viewer: str | None = None, **query: Any) -> str:
     """The keys a search finds, oldest first."""
-    page = await adapter.search(SearchQuery(**{"order": "oldest", **query}), viewer=viewer)
+    page = await adapter.search(SearchQuery(**{"sort_by": "oldest", **query}), viewer=viewer)
     return keys(page.entries)
 
 
@@ -70,7 +70,7 @@ async def test_every_filter_narrows_and_an_empty_one_does_not(
 ) -> None:
     await assorted(adapter)
     assert await found(adapter, **query) == expected
-    assert await found(adapter, **query, order="newest") == expected[::-1]
+    assert await found(adapter, **query, sort_by="newest") == expected[::-1]
 
 
 @proves("search.filters")
@@ -98,18 +98,18 @@ async def test_newest_goes_by_the_last_writing_and_oldest_by_the_first(
         await adapter.write(draft("p", key))
     clock.set("2020-01-01")
     await adapter.write(draft("p", "d", written_at="1990-01-01"))
-    assert await found(adapter, order="newest") == "dbac"
-    assert await found(adapter, order="oldest") == "abcd"
+    assert await found(adapter, sort_by="newest") == "dbac"
+    assert await found(adapter, sort_by="oldest") == "abcd"
     await adapter.commit_outcome(outcome("success", "p/c"))
-    assert await found(adapter, order="newest") == "cdba"
-    assert await found(adapter, order="oldest") == "abcd"
+    assert await found(adapter, sort_by="newest") == "cdba"
+    assert await found(adapter, sort_by="oldest") == "abcd"
 
 
 @proves("search.order", "outcomes.handoff-in-place")
 async def test_an_opinion_does_not_make_an_entry_newer(handoff_adapter: AmfsAdapter) -> None:
     await handoff_adapter.write_batch([draft("p", "a"), draft("p", "b")])
     await handoff_adapter.commit_outcome(outcome("failure", at("p", "a")))
-    assert await found(handoff_adapter, order="newest") == "ba"
+    assert await found(handoff_adapter, sort_by="newest") == "ba"
     assert await found(handoff_adapter, min_confidence=0.7) == "b"
 
 
@@ -142,7 +142,7 @@ async def test_a_search_counts_what_confidence_and_expiry_hide(
 async def test_joined_pages_hold_everything_once(adapter: AmfsAdapter, order: str, limit: int) -> None:
     for key in "abcdefg":
         await adapter.write(draft("p", key, tags=("x",) if key != "d" else ()))
-    query = SearchQuery.model_validate({"order": order, "limit": limit, "tag": "x"})
+    query = SearchQuery.model_validate({"sort_by": order, "limit": limit, "tag": "x"})
     page = await adapter.search(query)
     joined = keys(page.entries)
     while page.next_cursor:
@@ -160,7 +160,7 @@ async def test_pages_repeat_nothing_that_is_written_in_between(
 ) -> None:
     for key in "abcdef":
         await adapter.write(draft("p", key))
-    query = SearchQuery.model_validate({"order": order, "limit": 2})
+    query = SearchQuery.model_validate({"sort_by": order, "limit": 2})
     first = await adapter.search(query)
     await adapter.write(draft("p", "g"))
     await adapter.write(draft("p", "a", ttl_at="2026-06-01"))
@@ -183,7 +183,7 @@ async def test_no_cursor_is_given_where_nothing_follows(adapter: AmfsAdapter) ->
 @pytest.mark.parametrize(
     "change",
     [
-        {"order": "oldest"},
+        {"sort_by": "oldest"},
         {"entity_path": "p"},
         {"key": "a"},
         {"tag": "x"},
@@ -236,7 +236,14 @@ async def test_a_limit_that_is_no_whole_number_from_0_is_refused(adapter: AmfsAd
 
 @proves("search.refused")
 @pytest.mark.parametrize(
-    "asked", [{"order": "x' OR 1=1 --"}, {"order": "confidence"}, {"limit": "1"}, {"limit": True}]
+    "asked",
+    [
+        {"sort_by": "x' OR 1=1 --"},
+        {"sort_by": "priority"},
+        {"order": "newest"},
+        {"limit": "1"},
+        {"limit": True},
+    ],
 )
 def test_a_query_takes_no_other_order_and_no_other_type(asked: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(asked))):

@@ -17,7 +17,7 @@ SYNTAX = [
 
 
 async def found(adapter: AmfsAdapter, text: str) -> list[str]:
-    query = SearchQuery(text=text, order="oldest", limit=None)
+    query = SearchQuery(text=text, sort_by="oldest", limit=None)
     return [each.key for each in (await adapter.search(query)).entries]
 
 

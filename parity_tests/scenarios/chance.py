@@ -109,7 +109,7 @@ class Chance:
             "text": self.random.choice([*WORDS, "gre*", '"blue green"', "部署", "1", '"']),
             "min_confidence": self._confidence(),
             "include_system": False,
-            "order": "oldest",
+            "sort_by": "oldest",
         }
         asked = self.random.sample(sorted(filters), self.random.randrange(3))
         chosen = {name: filters[name] for name in asked}

@@ -170,7 +170,7 @@ SEARCH = Story(
         call("write", draft("p", "d", "green", ttl_at="2026-01-01")),
         call("write", draft("p", "a", "blue deployment", tags=("x",), confidence=0.7)),
         all_pages(limit=2),
-        all_pages(limit=2, order="oldest", include_system=False),
+        all_pages(limit=2, sort_by="oldest", include_system=False),
         all_pages(entity_path="p", min_confidence=0.5),
         all_pages(tag="x", text="green"),
         all_pages(text="depl*", limit=1),
@@ -186,7 +186,7 @@ UNICODE = Story(
     (
         *(call("write", draft(name, name, name, tags=(name,))) for name in NAMES),
         *(call("write", draft("names", name, {name: name})) for name in NAMES),
-        *(all_pages(key=name, order="oldest") for name in NAMES),
+        *(all_pages(key=name, sort_by="oldest") for name in NAMES),
         call("commit_outcome", outcome("success", *(f"{name}/{name}" for name in NAMES))),
     ),
 )

@@ -28,7 +28,7 @@ def indexed(path: str) -> tuple[int, int]:
 
 
 async def found(adapter: SqliteAdapter, text: str) -> list[str]:
-    page = await adapter.search(SearchQuery(text=text, order="oldest", limit=None))
+    page = await adapter.search(SearchQuery(text=text, sort_by="oldest", limit=None))
     return [entry.key for entry in page.entries]
 
 
