@@ -335,6 +335,22 @@ class CommitResult(Model):
     effects: Annotated[tuple[OutcomeEffect, ...], LISTS_TOO] = ()
 
 
+ChangeKind = Literal["write", "outcome"]
+
+
+class ChangeEvent(Model):
+    """One change: the entry as it stood right after it, and the cursor behind it.
+
+    ``kind`` is ``outcome`` where an outcome moved the entry, in place or by a version of its own.
+    """
+
+    cursor: str
+    kind: ChangeKind
+    commit_id: str
+    sequence: int
+    entry: MemoryEntry
+
+
 SearchOrder = Literal["newest", "oldest", "relevance", "confidence", "recency", "version"]
 
 

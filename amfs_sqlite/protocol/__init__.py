@@ -2,6 +2,7 @@
 
 from typing import Protocol, runtime_checkable
 
+from amfs_sqlite.protocol.changes import Changes
 from amfs_sqlite.protocol.commits import Commits
 from amfs_sqlite.protocol.entries import Entries
 from amfs_sqlite.protocol.integrity import Integrity
@@ -12,12 +13,13 @@ from amfs_sqlite.protocol.statistics import Statistics
 
 
 @runtime_checkable
-class AmfsAdapter(Entries, Outcomes, Commits, Search, Statistics, Integrity, Lifecycle, Protocol):
+class AmfsAdapter(Entries, Changes, Outcomes, Commits, Search, Statistics, Integrity, Lifecycle, Protocol):
     """The whole adapter: the union of the nouns."""
 
 
 __all__ = [
     "AmfsAdapter",
+    "Changes",
     "Commits",
     "Entries",
     "Integrity",

@@ -1,0 +1,62 @@
+"""Reporting outcomes of what the session relied on, and telling what that was."""
+
+from collections.abc import Sequence
+
+from amfs_sqlite.agent.results import CausalEntry, Explanation, ExternalContext
+from amfs_sqlite.agent.session import AgentSession
+from amfs_sqlite.errors import EntryNotFoundError
+from amfs_sqlite.models import EntryRef, MemoryEntry, OutcomeRecord
+
+
+async def commit_outcome(
+    session: AgentSession,
+    outcome_ref: str,
+    outcome_type: str,
+    causal_entry_keys: Sequence[str] | None,
+    causal_confidence: float | None,
+) -> Sequence[MemoryEntry]:
+    """Report an outcome of these keys, by default of everything the session read; what it moved.
+
+    What was read goes in as addresses, which no '/' in a name can confuse. What has become hidden since
+    is left out, as AMFS passes over what is not there.
+    """
+    record = OutcomeRecord(
+        outcome_ref=outcome_ref,
+        outcome_type=outcome_type,
+        agent_id=session.agent_id,
+        session_id=session.session_id or None,
+        causal_confidence=1.0 if causal_confidence is None else causal_confidence,
+        causal_entry_keys=tuple(causal_entry_keys or ()),
+    )
+    if causal_entry_keys is not None:
+        return await session.adapter.commit_outcome(record)
+    refs = [EntryRef(entity_path=each.entity_path, key=each.key) for each in session.tracker.refs]
+    while True:
+        try:
+            return await session.adapter.commit_outcome(record.model_copy(update={"refs": tuple(refs)}))
+        except EntryNotFoundError as hidden:
+            refs.remove(EntryRef(entity_path=hidden.entity_path, key=hidden.key))
+
+
+async def explain(session: AgentSession, outcome_ref: str | None) -> Explanation:
+    """What the session read, as it is now, with the versions it was read at."""
+    entries = []
+    for ref in session.tracker.refs:
+        entry = await session.adapter.read(ref.entity_path, ref.key, viewer=session.agent_id)
+        if entry is not None and ref.version is not None:
+            entries.append(CausalEntry(entry=entry, read_version=ref.version))
+    return Explanation(
+        outcome_ref=outcome_ref,
+        agent_id=session.agent_id,
+        session_id=session.session_id,
+        causal_chain_length=len(entries),
+        causal_entries=tuple(entries),
+        external_contexts=tuple(session.tracker.external_contexts),
+    )
+
+
+def record_context(session: AgentSession, label: str, summary: str, source: str | None) -> None:
+    """Note something learned elsewhere."""
+    session.tracker.record_context(
+        ExternalContext(label=label, summary=summary, source=source, recorded_at=session.clock.now())
+    )

@@ -1,0 +1,59 @@
+"""AMFS's outcome arithmetic, public: multipliers, new confidence, records, propagation."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from amfs_sqlite.clock import Clock, SystemClock, instant
+from amfs_sqlite.models import MemoryEntry, OutcomeRecord, OutcomeType
+from amfs_sqlite.protocol import Outcomes
+from amfs_sqlite.rules.confidence import AMFS_0_3, AMFS_MULTIPLIERS, outcome_type
+
+OUTCOME_MULTIPLIERS: Final[Mapping[OutcomeType, float]] = AMFS_MULTIPLIERS
+
+_SYSTEM_CLOCK = SystemClock()
+
+
+class OutcomeBackPropagator:
+    """Reports outcomes to an adapter, under whatever policy it was opened with."""
+
+    def __init__(self, adapter: Outcomes) -> None:
+        self._adapter = adapter
+
+    async def propagate(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
+        """Report one outcome; the entries it moved."""
+        return await self._adapter.commit_outcome(record)
+
+    async def propagate_batch(self, records: Sequence[OutcomeRecord]) -> Sequence[MemoryEntry]:
+        """Report outcomes in order, a commit each; the entries they moved."""
+        return [entry for record in records for entry in await self.propagate(record)]
+
+    @staticmethod
+    def compute_new_confidence(current_confidence: float, kind: str, causal_confidence: float = 1.0) -> float:
+        """AMFS 0.3's arithmetic: confidence × multiplier × causal confidence, unclamped.
+
+        >>> OutcomeBackPropagator.compute_new_confidence(0.5, "success")
+        0.485
+        """
+        return AMFS_0_3.after(current_confidence, outcome_type(kind), causal_confidence)
+
+    @staticmethod
+    def make_record(
+        outcome_ref: str,
+        kind: str,
+        causal_entry_keys: Sequence[str],
+        agent_id: str,
+        *,
+        causal_confidence: float = 1.0,
+        committed_at: datetime | str | None = None,
+        clock: Clock = _SYSTEM_CLOCK,
+    ) -> OutcomeRecord:
+        """A record of an outcome, committed now unless it says when."""
+        return OutcomeRecord(
+            outcome_ref=outcome_ref,
+            outcome_type=outcome_type(kind).value,
+            causal_entry_keys=tuple(causal_entry_keys),
+            agent_id=agent_id,
+            causal_confidence=causal_confidence,
+            committed_at=instant(committed_at) if committed_at else clock.now(),
+        )

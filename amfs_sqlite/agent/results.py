@@ -1,0 +1,79 @@
+"""What agent memory is asked with, and what it answers beside entries."""
+
+from typing import Annotated, Self
+
+from amfs_sqlite.models import LISTS_TOO, Instant, MemoryEntry, Model
+from amfs_sqlite.rules.ranking import RecallParts
+
+
+class RecallConfig(Model):
+    """How a search is scored: score = semantic weight + recency weight x age factor + confidence weight
+    x confidence in [0, 1].
+
+    The age factor halves every ``recency_half_life_days``; a half-life of 0 or less makes it 0.
+    """
+
+    semantic_weight: float = 0.5
+    recency_weight: float = 0.3
+    confidence_weight: float = 0.2
+    recency_half_life_days: float = 30.0
+
+
+class ScoreBreakdown(Model):
+    """The parts of a score."""
+
+    semantic: float
+    recency: float
+    confidence: float
+
+
+class ScoredEntry(Model):
+    """An entry a search found, with its score."""
+
+    entry: MemoryEntry
+    score: float
+    breakdown: ScoreBreakdown
+
+    @classmethod
+    def of(cls, entry: MemoryEntry, parts: RecallParts) -> Self:
+        """An entry with the parts of its score."""
+        breakdown = ScoreBreakdown(
+            semantic=parts.semantic, recency=parts.recency, confidence=parts.confidence
+        )
+        return cls(entry=entry, score=parts.score, breakdown=breakdown)
+
+
+class ExternalContext(Model):
+    """Something the session learned elsewhere and relied on."""
+
+    label: str
+    summary: str
+    source: str | None = None
+    recorded_at: Instant
+
+
+class CausalEntry(Model):
+    """An entry the session read, as it is now, and the version it was read at."""
+
+    entry: MemoryEntry
+    read_version: int
+
+
+class Explanation(Model):
+    """What the session relied on, in the order of reading."""
+
+    outcome_ref: str | None
+    agent_id: str
+    session_id: str
+    causal_chain_length: int
+    causal_entries: Annotated[tuple[CausalEntry, ...], LISTS_TOO]
+    external_contexts: Annotated[tuple[ExternalContext, ...], LISTS_TOO]
+
+
+class VerificationResult(Model):
+    """AMFS's shape of a verification: versions checked and valid, and those that are not, by address."""
+
+    total_checked: int
+    valid: int
+    corrupted: Annotated[tuple[str, ...], LISTS_TOO]
+    chain_breaks: Annotated[tuple[str, ...], LISTS_TOO]

@@ -1,0 +1,68 @@
+"""Searching as one agent, and scoring what was found."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import get_args
+
+from amfs_sqlite.agent.results import RecallConfig, ScoredEntry
+from amfs_sqlite.agent.session import AgentSession
+from amfs_sqlite.models import MemoryEntry, SearchOrder, SearchQuery
+from amfs_sqlite.rules import ranking
+from amfs_sqlite.rules.limits import check_count
+
+DEFAULT_LIMIT = 100
+
+
+async def search(
+    session: AgentSession,
+    *,
+    query: str | None,
+    entity_path: str | None,
+    entity_paths: Sequence[str] | None,
+    min_confidence: float | None,
+    max_confidence: float | None,
+    agent_id: str | None,
+    since: datetime | str | None,
+    pattern_ref: str | None,
+    sort_by: str | None,
+    limit: int | None,
+    recall_config: RecallConfig | None,
+) -> Sequence[MemoryEntry] | Sequence[ScoredEntry]:
+    """What passes the filters; scored entries where there is something to score by."""
+    limit = DEFAULT_LIMIT if limit is None else limit
+    check_count(limit, "limit")
+    asked = SearchQuery(
+        entity_path=entity_path,
+        entity_paths=None if entity_paths is None else tuple(entity_paths),
+        contains=None if recall_config else query,
+        min_confidence=min_confidence,
+        max_confidence=max_confidence,
+        agent_id=agent_id,
+        since=since,
+        tag=pattern_ref,
+        sort_by=_order(sort_by),
+        limit=None if recall_config else limit,
+    )
+    found = (await session.adapter.search(asked, viewer=session.agent_id)).entries
+    if recall_config is None:
+        return found
+    scored = [_scored(entry, recall_config, session.clock.now()) for entry in found]
+    return sorted(scored, key=lambda each: each.score, reverse=True)[:limit]
+
+
+def _order(sort_by: str | None) -> SearchOrder:
+    """An unknown order is that of the first writing, as in AMFS."""
+    wanted = "confidence" if sort_by is None else sort_by
+    return wanted if wanted in get_args(SearchOrder) else "oldest"  # type: ignore[return-value]
+
+
+def _scored(entry: MemoryEntry, config: RecallConfig, now: datetime) -> ScoredEntry:
+    parts = ranking.recall_parts(
+        entry,
+        now,
+        semantic_weight=config.semantic_weight,
+        recency_weight=config.recency_weight,
+        confidence_weight=config.confidence_weight,
+        half_life_days=config.recency_half_life_days,
+    )
+    return ScoredEntry.of(entry, parts)

@@ -1,0 +1,63 @@
+"""Several writes of one agent, buffered, then committed all or nothing."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from amfs_sqlite.agent import entries
+from amfs_sqlite.agent.session import AgentSession
+from amfs_sqlite.models import ArtifactRef, Commit, MemoryEntry
+
+
+class MemoryTransaction:
+    """Nothing is stored before ``commit``; a commit that raises keeps the buffer."""
+
+    def __init__(self, session: AgentSession, message: str) -> None:
+        self._session = session
+        self._message = message
+        self._pending: list[MemoryEntry] = []
+
+    @property
+    def pending_count(self) -> int:
+        """How many writes wait for the commit."""
+        return len(self._pending)
+
+    def set_message(self, message: str) -> None:
+        """What the commit will say."""
+        self._message = message
+
+    def write(
+        self,
+        entity_path: str,
+        key: str,
+        value: Any,
+        *,
+        confidence: float | None = None,
+        pattern_refs: Sequence[str] | None = None,
+        ttl_at: datetime | str | None = None,
+        shared: bool | None = None,
+        artifact_refs: Sequence[ArtifactRef] | None = None,
+    ) -> None:
+        """Buffer a write; it is dated when it is committed."""
+        self._pending.append(
+            entries.draft(
+                self._session,
+                entity_path,
+                key,
+                value,
+                confidence=confidence,
+                pattern_refs=pattern_refs,
+                ttl_at=ttl_at,
+                shared=shared,
+                artifact_refs=artifact_refs,
+            )
+        )
+
+    async def commit(self) -> Commit | None:
+        """Store what is buffered as one commit and empty the buffer; None when there is nothing."""
+        if not self._pending:
+            return None
+        pending = tuple(self._pending)
+        result = await entries.commit(self._session, pending, self._message)
+        del self._pending[: len(pending)]
+        return result.commit
