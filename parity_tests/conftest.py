@@ -1,6 +1,6 @@
 """What every test may ask for: an adapter of each kind, a clock that stands, ids that count."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from operator import attrgetter
 from pathlib import Path
 
@@ -12,12 +12,22 @@ from amfs_sqlite import HANDOFF, AmfsAdapter, FixedClock  # noqa: E402 - after t
 from parity_tests import adapters  # noqa: E402
 
 NAME = attrgetter("name")
+KINDS_FOR = pytest.StashKey[Callable[[pytest.Metafunc], Sequence[adapters.AdapterKind]]]()
+"""Where a plugin says, test by test, on which adapters it is to run instead of on those of `KINDS`."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # Said here and not only in pyproject.toml: an installed copy of the suite has none.
     config.option.anyio_mode = "auto"
     config.addinivalue_line("markers", "behaviour(*ids): what of the ledger a test proves")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    kinds_for = metafunc.config.stash.get(KINDS_FOR, lambda metafunc: adapters.KINDS)
+    for fixture, is_wanted in (("adapter_kind", lambda kind: True), ("open_shared", attrgetter("shares"))):
+        if fixture in metafunc.fixturenames:
+            kinds = [kind for kind in kinds_for(metafunc) if is_wanted(kind)]
+            metafunc.parametrize(fixture, kinds, indirect=True, ids=NAME)
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +41,7 @@ def clock() -> FixedClock:
     return FixedClock()
 
 
-@pytest.fixture(params=adapters.KINDS, ids=NAME)
+@pytest.fixture
 def adapter_kind(request: pytest.FixtureRequest) -> adapters.AdapterKind:
     """Each kind of adapter."""
     kind: adapters.AdapterKind = request.param
@@ -60,7 +70,7 @@ async def handoff_adapter(open_adapter: adapters.AdapterOpener) -> AmfsAdapter:
     return await open_adapter(outcomes=HANDOFF)
 
 
-@pytest.fixture(params=[kind for kind in adapters.KINDS if kind.shares], ids=NAME)
+@pytest.fixture
 async def open_shared(
     request: pytest.FixtureRequest, tmp_path: Path, clock: FixedClock
 ) -> AsyncIterator[adapters.AdapterOpener]:

@@ -1,7 +1,7 @@
 """All that an adapter answers, as one comparable text, to see what changed and what did not."""
 
 import json
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Any, TypeVar
@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from amfs_sqlite import AmfsAdapter, AmfsError, SearchQuery
+from parity_tests.nouns import claimed
 
 Refusal = TypeVar("Refusal", bound=BaseException)
 
@@ -38,7 +39,15 @@ def text(value: Any) -> str:
 
 
 async def answers(adapter: AmfsAdapter, viewer: str | None = None) -> dict[str, Any]:
-    """What all reading operations answer this viewer."""
+    """What all reading operations of the nouns that the adapter claims answer this viewer."""
+    found: dict[str, Any] = {}
+    for noun in claimed(type(adapter)):
+        if noun in _READINGS:
+            found |= await _READINGS[noun](adapter, viewer)
+    return found
+
+
+async def _entries(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]:
     everything = await adapter.list(include_superseded=True, viewer=viewer)
     addresses = list(dict.fromkeys((each.entity_path, each.key) for each in everything))
     return {
@@ -46,14 +55,40 @@ async def answers(adapter: AmfsAdapter, viewer: str | None = None) -> dict[str, 
         "current": await adapter.list(viewer=viewer),
         "read": [await adapter.read(*each, viewer=viewer) for each in addresses],
         "history": [await adapter.history(*each, viewer=viewer) for each in addresses],
+    }
+
+
+async def _search(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]:
+    return {
         "newest": await adapter.search(SearchQuery(limit=None), viewer=viewer),
         "oldest": await adapter.search(SearchQuery(limit=None, sort_by="oldest"), viewer=viewer),
-        "scopes": await adapter.scopes(viewer=viewer),
-        "stats": await adapter.stats(viewer=viewer),
-        "outcomes": await adapter.list_outcomes(viewer=viewer),
-        "commits": await adapter.list_commits(viewer=viewer),
-        "verify": await adapter.verify(),
     }
+
+
+async def _statistics(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]:
+    return {"scopes": await adapter.scopes(viewer=viewer), "stats": await adapter.stats(viewer=viewer)}
+
+
+async def _outcomes(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]:
+    return {"outcomes": await adapter.list_outcomes(viewer=viewer)}
+
+
+async def _commits(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]:
+    return {"commits": await adapter.list_commits(viewer=viewer)}
+
+
+async def _integrity(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]:
+    return {"verify": await adapter.verify()}
+
+
+_READINGS: Mapping[str, Callable[[AmfsAdapter, str | None], Awaitable[dict[str, Any]]]] = {
+    "Entries": _entries,
+    "Outcomes": _outcomes,
+    "Commits": _commits,
+    "Search": _search,
+    "Statistics": _statistics,
+    "Integrity": _integrity,
+}
 
 
 async def state(adapter: AmfsAdapter, viewer: str | None = None) -> str:

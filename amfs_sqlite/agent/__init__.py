@@ -1,12 +1,13 @@
 """Agent memory: what an agent holds in its hand, over any adapter."""
 
 from amfs_sqlite.agent.memory import AgentMemory
-from amfs_sqlite.agent.propagator import OutcomeBackPropagator
+from amfs_sqlite.agent.propagator import OUTCOME_MULTIPLIERS, OutcomeBackPropagator
 from amfs_sqlite.agent.results import (
     CausalEntry,
     Explanation,
     ExternalContext,
     RecallConfig,
+    ScoreBreakdown,
     ScoredEntry,
     VerificationResult,
 )
@@ -15,6 +16,7 @@ from amfs_sqlite.agent.session import ReadTracker
 from amfs_sqlite.agent.transaction import MemoryTransaction
 
 __all__ = [
+    "OUTCOME_MULTIPLIERS",
     "AgentMemory",
     "CausalEntry",
     "Explanation",
@@ -25,6 +27,7 @@ __all__ = [
     "ReadOnlyScopeError",
     "ReadTracker",
     "RecallConfig",
+    "ScoreBreakdown",
     "ScoredEntry",
     "VerificationResult",
 ]

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from amfs_sqlite.agent.session import AgentSession
-from amfs_sqlite.errors import VersionConflictError
+from amfs_sqlite.errors import InvalidArgumentError, VersionConflictError
 from amfs_sqlite.models import (
     ArtifactRef,
     CommitResult,
@@ -30,31 +30,28 @@ async def read(
 async def recall(
     session: AgentSession, entity_path: str, key: str, min_confidence: float | None
 ) -> MemoryEntry | None:
-    """The agent's own latest version, superseded or not; the current version is logged as read."""
+    """The agent's own latest version, superseded or not; the current version is logged as read.
+
+    Unlike in ``read``, 0 does compare, and is the least confidence when none is given.
+    """
     await read(session, entity_path, key, None)
     versions = await session.adapter.history(entity_path, key, viewer=session.agent_id)
     own = [each for each in versions if each.agent_id == session.agent_id]
     if not own or is_expired(own[-1].ttl_at, session.clock.now()):
         return None
-    if min_confidence is not None and own[-1].confidence < min_confidence:
-        return None
-    return own[-1]
+    return own[-1] if own[-1].confidence >= (min_confidence or 0) else None
 
 
 async def my_entries(session: AgentSession, entity_path: str | None) -> Sequence[MemoryEntry]:
-    """The current entries this agent wrote last, most confident first."""
+    """The current entries this agent wrote last, most confident first. As in any search, '' is anyone."""
     query = SearchQuery(entity_path=entity_path, agent_id=session.agent_id, sort_by="confidence", limit=None)
-    return [
-        entry
-        for entry in (await session.adapter.search(query, viewer=session.agent_id)).entries
-        if entry.agent_id == session.agent_id
-    ]
+    return (await session.adapter.search(query, viewer=session.agent_id)).entries
 
 
 async def read_from(session: AgentSession, agent_id: str, entity_path: str, key: str) -> MemoryEntry | None:
-    """The current version if that agent wrote it ('' is anyone), logged as read."""
+    """The current version if it is shared and that agent wrote it ('' is anyone), logged as read."""
     entry = await session.adapter.read(entity_path, key, viewer=session.agent_id)
-    wanted = entry is not None and agent_id in ("", entry.agent_id)
+    wanted = entry is not None and entry.shared and agent_id in ("", entry.agent_id)
     return session.note(entry) if wanted else None
 
 
@@ -81,10 +78,16 @@ def draft(
             pattern_refs=tuple(pattern_refs or ()),
         ),
         confidence=1.0 if confidence is None else confidence,
-        ttl_at=None if ttl_at is None else check_instant(ttl_at, "ttl_at"),
+        ttl_at=_expiry(ttl_at),
         shared=True if shared is None else shared,
         artifact_refs=None if artifact_refs is None else tuple(artifact_refs),
     )
+
+
+def _expiry(ttl_at: datetime | str | None) -> datetime | None:
+    if ttl_at == "":
+        raise InvalidArgumentError("ttl_at", "is '', no instant; write one, or leave it out")
+    return check_instant(ttl_at, "ttl_at")
 
 
 async def write(session: AgentSession, drafted: MemoryEntry) -> MemoryEntry:

@@ -15,7 +15,6 @@ from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 
 SESSION_ID_DIGITS = 8
-TREE_DEPTH = 3
 
 _SYSTEM_CLOCK = SystemClock()
 _RANDOM_IDS = RandomIds()
@@ -83,7 +82,7 @@ class AgentMemory:
         shared: bool | None = None,
         artifact_refs: Sequence[ArtifactRef] | None = None,
     ) -> MemoryEntry:
-        """Store the next version: confidence 1 and shared unless said otherwise; its outcome count goes on."""
+        """Store the next version, confidence 1 and shared by default; the outcome count of its key goes on."""
         return await entries.write(
             self._session,
             entries.draft(
@@ -195,7 +194,7 @@ class AgentMemory:
         *,
         causal_confidence: float | None = None,
     ) -> Sequence[MemoryEntry]:
-        """Report an outcome of these ``path/key`` texts, by default of all the session read; what it moved."""
+        """Report an outcome of these ``path/key`` texts, by default of all that was read; what it moved."""
         return await outcomes.commit_outcome(
             self._session, outcome_ref, outcome_type, causal_entry_keys, causal_confidence
         )
@@ -203,15 +202,15 @@ class AgentMemory:
     async def recall(
         self, entity_path: str, key: str, *, min_confidence: float | None = None
     ) -> MemoryEntry | None:
-        """The agent's own latest version, superseded or not. ``min_confidence`` 0 does compare."""
+        """The agent's own latest version, superseded or not, if its confidence is at least that (None: 0)."""
         return await entries.recall(self._session, entity_path, key, min_confidence)
 
     async def my_entries(self, entity_path: str | None = None) -> Sequence[MemoryEntry]:
-        """The current entries that this agent wrote last, most confident first."""
+        """The current entries that this agent wrote last, most confident first, without a limit."""
         return await entries.my_entries(self._session, entity_path)
 
     async def read_from(self, agent_id: str, entity_path: str, key: str) -> MemoryEntry | None:
-        """The current version if that agent wrote it ('' is anyone), logged as read."""
+        """The current version if it is shared and that agent wrote it ('' is anyone), logged as read."""
         return await entries.read_from(self._session, agent_id, entity_path, key)
 
     def scope(self, entity_path: str, *, readonly: bool = False) -> MemoryScope:
@@ -226,8 +225,8 @@ class AgentMemory:
         """A summary of exactly this path."""
         return await statistics.info(self._session, entity_path)
 
-    async def tree(self, max_depth: int = TREE_DEPTH) -> str:
-        """The paths as an indented tree with counts."""
+    async def tree(self, max_depth: int | None = None) -> str:
+        """The paths as an indented tree, down to a depth (3), each name with the entries at and below it."""
         return await statistics.tree(self._session, max_depth)
 
     def clear_read_log(self) -> None:

@@ -42,7 +42,9 @@ async def explain(session: AgentSession, outcome_ref: str | None) -> Explanation
     """What the session read, as it is now, with the versions it was read at."""
     entries = []
     for ref in session.tracker.refs:
-        entry = await session.adapter.read(ref.entity_path, ref.key, viewer=session.agent_id)
+        entry = await session.adapter.read(
+            ref.entity_path, ref.key, include_expired=True, viewer=session.agent_id
+        )
         if entry is not None and ref.version is not None:
             entries.append(CausalEntry(entry=entry, read_version=ref.version))
     return Explanation(

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from amfs_sqlite.clock import Clock, SystemClock, instant
+from amfs_sqlite.clock import Clock, SystemClock
 from amfs_sqlite.models import MemoryEntry, OutcomeRecord, OutcomeType
 from amfs_sqlite.protocol import Outcomes
-from amfs_sqlite.rules.confidence import AMFS_0_3, AMFS_MULTIPLIERS, outcome_type
+from amfs_sqlite.rules import confidence
+from amfs_sqlite.rules.limits import check_instant
 
-OUTCOME_MULTIPLIERS: Final[Mapping[OutcomeType, float]] = AMFS_MULTIPLIERS
+OUTCOME_MULTIPLIERS: Final[Mapping[OutcomeType, float]] = confidence.AMFS_MULTIPLIERS
 
 _SYSTEM_CLOCK = SystemClock()
 
@@ -29,31 +30,34 @@ class OutcomeBackPropagator:
         return [entry for record in records for entry in await self.propagate(record)]
 
     @staticmethod
-    def compute_new_confidence(current_confidence: float, kind: str, causal_confidence: float = 1.0) -> float:
+    def compute_new_confidence(
+        current_confidence: float, outcome_type: str, causal_confidence: float | None = None
+    ) -> float:
         """AMFS 0.3's arithmetic: confidence × multiplier × causal confidence, unclamped.
 
         >>> OutcomeBackPropagator.compute_new_confidence(0.5, "success")
         0.485
         """
-        return AMFS_0_3.after(current_confidence, outcome_type(kind), causal_confidence)
+        relied = 1.0 if causal_confidence is None else causal_confidence
+        return confidence.AMFS_0_3.after(current_confidence, confidence.outcome_type(outcome_type), relied)
 
     @staticmethod
     def make_record(
         outcome_ref: str,
-        kind: str,
+        outcome_type: str,
         causal_entry_keys: Sequence[str],
         agent_id: str,
         *,
-        causal_confidence: float = 1.0,
+        causal_confidence: float | None = None,
         committed_at: datetime | str | None = None,
         clock: Clock = _SYSTEM_CLOCK,
     ) -> OutcomeRecord:
         """A record of an outcome, committed now unless it says when."""
         return OutcomeRecord(
             outcome_ref=outcome_ref,
-            outcome_type=outcome_type(kind).value,
+            outcome_type=confidence.outcome_type(outcome_type).value,
             causal_entry_keys=tuple(causal_entry_keys),
             agent_id=agent_id,
-            causal_confidence=causal_confidence,
-            committed_at=instant(committed_at) if committed_at else clock.now(),
+            causal_confidence=1.0 if causal_confidence is None else causal_confidence,
+            committed_at=check_instant(committed_at, "committed_at") or clock.now(),
         )

@@ -10,13 +10,14 @@ class RecallConfig(Model):
     """How a search is scored: score = semantic weight + recency weight x age factor + confidence weight
     x confidence in [0, 1].
 
-    The age factor halves every ``recency_half_life_days``; a half-life of 0 or less makes it 0.
+    The age factor halves every ``recency_half_life_days``; a half-life of 0 or less makes it 0. None means
+    the default: 0.5, 0.3, 0.2, and 30 days.
     """
 
-    semantic_weight: float = 0.5
-    recency_weight: float = 0.3
-    confidence_weight: float = 0.2
-    recency_half_life_days: float = 30.0
+    semantic_weight: float | None = None
+    recency_weight: float | None = None
+    confidence_weight: float | None = None
+    recency_half_life_days: float | None = None
 
 
 class ScoreBreakdown(Model):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from amfs_sqlite.errors import AmfsError, quoted
 from amfs_sqlite.models import MemoryEntry, ScopeInfo
+from amfs_sqlite.rules.visibility import covers
 
 if TYPE_CHECKING:
     from amfs_sqlite.agent.memory import AgentMemory
@@ -55,10 +56,21 @@ class MemoryScope:
         return await self._memory.history(self.entity_path, key, since=since, until=until)
 
     async def search(self, **options: Any) -> "Sequence[MemoryEntry] | Sequence[ScoredEntry]":
-        """As ``AgentMemory.search``, never from outside this path: other paths asked for are ignored."""
-        options.pop("entity_paths", None)
-        return await self._memory.search(**options | {"entity_path": self.entity_path})
+        """As ``AgentMemory.search``, never from outside this path.
+
+        Of ``entity_paths`` those outside find nothing, and those above find what is inside.
+        """
+        asked = options.get("entity_paths")
+        inside = None if asked is None else [path for each in asked for path in self._inside(each)]
+        return await self._memory.search(
+            **options | {"entity_path": self.entity_path, "entity_paths": inside}
+        )
 
     async def info(self) -> ScopeInfo:
         """A summary of exactly this path."""
         return await self._memory.info(self.entity_path)
+
+    def _inside(self, entity_path: str) -> Sequence[str]:
+        if covers(self.entity_path, entity_path):
+            return [entity_path]
+        return [self.entity_path] if covers(entity_path, self.entity_path) else []

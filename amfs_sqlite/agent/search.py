@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import get_args
+from typing import Literal, cast, get_args
 
 from amfs_sqlite.agent.results import RecallConfig, ScoredEntry
 from amfs_sqlite.agent.session import AgentSession
@@ -11,6 +11,12 @@ from amfs_sqlite.rules import ranking
 from amfs_sqlite.rules.limits import check_count
 
 DEFAULT_LIMIT = 100
+DEFAULT_SEMANTIC_WEIGHT = 0.5
+DEFAULT_RECENCY_WEIGHT = 0.3
+DEFAULT_CONFIDENCE_WEIGHT = 0.2
+DEFAULT_HALF_LIFE_DAYS = 30.0
+
+SortedBy = Literal["confidence", "recency", "version"]
 
 
 async def search(
@@ -53,16 +59,20 @@ async def search(
 def _order(sort_by: str | None) -> SearchOrder:
     """An unknown order is that of the first writing, as in AMFS."""
     wanted = "confidence" if sort_by is None else sort_by
-    return wanted if wanted in get_args(SearchOrder) else "oldest"  # type: ignore[return-value]
+    return cast(SortedBy, wanted) if wanted in get_args(SortedBy) else "oldest"
 
 
 def _scored(entry: MemoryEntry, config: RecallConfig, now: datetime) -> ScoredEntry:
     parts = ranking.recall_parts(
         entry,
         now,
-        semantic_weight=config.semantic_weight,
-        recency_weight=config.recency_weight,
-        confidence_weight=config.confidence_weight,
-        half_life_days=config.recency_half_life_days,
+        semantic_weight=_or_default(config.semantic_weight, DEFAULT_SEMANTIC_WEIGHT),
+        recency_weight=_or_default(config.recency_weight, DEFAULT_RECENCY_WEIGHT),
+        confidence_weight=_or_default(config.confidence_weight, DEFAULT_CONFIDENCE_WEIGHT),
+        half_life_days=_or_default(config.recency_half_life_days, DEFAULT_HALF_LIFE_DAYS),
     )
     return ScoredEntry.of(entry, parts)
+
+
+def _or_default(given: float | None, default: float) -> float:
+    return default if given is None else given

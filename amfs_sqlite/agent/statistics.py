@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.models import ScopeInfo
+from amfs_sqlite.rules.limits import check_count
+
+TREE_DEPTH = 3
 
 
 async def list_scopes(session: AgentSession) -> Sequence[str]:
@@ -21,8 +24,10 @@ async def info(session: AgentSession, entity_path: str | None) -> ScopeInfo:
     return ScopeInfo(path=wanted, entry_count=0, avg_confidence=0.0, keys=())
 
 
-async def tree(session: AgentSession, max_depth: int) -> str:
+async def tree(session: AgentSession, max_depth: int | None) -> str:
     """The paths as an indented tree, each name with the number of entries at and below it."""
+    check_count(max_depth, "max_depth")
+    max_depth = TREE_DEPTH if max_depth is None else max_depth
     counts: Counter[tuple[str, ...]] = Counter()
     for scope in await session.adapter.scopes(viewer=session.agent_id):
         names = scope.path.split("/")

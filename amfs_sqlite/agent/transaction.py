@@ -7,6 +7,8 @@ from typing import Any
 from amfs_sqlite.agent import entries
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.models import ArtifactRef, Commit, MemoryEntry
+from amfs_sqlite.rules.limits import check_entry
+from amfs_sqlite.rules.values import decode, encode
 
 
 class MemoryTransaction:
@@ -38,20 +40,20 @@ class MemoryTransaction:
         shared: bool | None = None,
         artifact_refs: Sequence[ArtifactRef] | None = None,
     ) -> None:
-        """Buffer a write; it is dated when it is committed."""
-        self._pending.append(
-            entries.draft(
-                self._session,
-                entity_path,
-                key,
-                value,
-                confidence=confidence,
-                pattern_refs=pattern_refs,
-                ttl_at=ttl_at,
-                shared=shared,
-                artifact_refs=artifact_refs,
-            )
+        """Buffer a copy of a write; it is dated when it is committed. Raises InvalidArgumentError."""
+        drafted = entries.draft(
+            self._session,
+            entity_path,
+            key,
+            decode(encode(value)),
+            confidence=confidence,
+            pattern_refs=pattern_refs,
+            ttl_at=ttl_at,
+            shared=shared,
+            artifact_refs=artifact_refs,
         )
+        check_entry(drafted)
+        self._pending.append(drafted)
 
     async def commit(self) -> Commit | None:
         """Store what is buffered as one commit and empty the buffer; None when there is nothing."""

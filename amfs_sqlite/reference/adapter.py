@@ -1,14 +1,16 @@
 """The flat surface of the reference adapter: one statement per operation."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Self
 
 from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
+from amfs_sqlite.delivery import Asked, Feed
 from amfs_sqlite.models import (
     DEFAULT_NAMESPACE,
     Change,
+    ChangeEvent,
     Commit,
     CommitResult,
     MemoryEntry,
@@ -21,7 +23,9 @@ from amfs_sqlite.models import (
     VerifyReport,
 )
 from amfs_sqlite.protocol import AmfsAdapter
+from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.reference import commits, entries, integrity, outcomes, search, statistics
+from amfs_sqlite.reference.changes import StoreLog, close, follow_changes, told
 from amfs_sqlite.reference.store import Store
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
 from amfs_sqlite.rules.limits import check_name
@@ -44,6 +48,7 @@ class ReferenceAdapter(AmfsAdapter):
     ) -> None:
         check_name(namespace, "namespace")
         self._store = Store(namespace, outcomes, clock or SystemClock(), ids or RandomIds())
+        self._feed = Feed(StoreLog(self._store))
 
     @property
     def namespace(self) -> str:
@@ -57,7 +62,7 @@ class ReferenceAdapter(AmfsAdapter):
         self._store.open()
 
     async def close(self) -> None:
-        self._store.close()
+        await close(self._store, self._feed)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -96,7 +101,9 @@ class ReferenceAdapter(AmfsAdapter):
         expected_version: int | None = None,
         idempotency_key: str | None = None,
     ) -> MemoryEntry:
-        return commits.write(self._store, entry, expected_version, idempotency_key)
+        return await told(
+            self._store, self._feed, commits.write(self._store, entry, expected_version, idempotency_key)
+        )
 
     async def write_batch(
         self,
@@ -104,7 +111,7 @@ class ReferenceAdapter(AmfsAdapter):
         *,
         idempotency_key: str | None = None,
     ) -> Sequence[MemoryEntry]:
-        return commits.write_batch(self._store, entries, idempotency_key)
+        return await told(self._store, self._feed, commits.write_batch(self._store, entries, idempotency_key))
 
     async def list(
         self,
@@ -151,8 +158,26 @@ class ReferenceAdapter(AmfsAdapter):
     ) -> MemoryEntry | None:
         return entries.read_at_version(self._store, entity_path, key, version, viewer)
 
+    async def watch(
+        self, entity_path: str | None, callback: Callback, *, viewer: str | None = None
+    ) -> WatchHandle:
+        return await self._feed.watch(entity_path, callback, viewer)
+
+    def changes(
+        self,
+        *,
+        after: str | None = None,
+        entity_path: str | None = None,
+        follow: bool = True,
+        include_system: bool = True,
+        viewer: str | None = None,
+    ) -> AsyncIterator[ChangeEvent]:
+        return follow_changes(
+            self._store, self._feed, Asked(entity_path, include_system, viewer), after, follow=follow
+        )
+
     async def commit_outcome(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
-        return commits.commit_outcome(self._store, record)
+        return await told(self._store, self._feed, commits.commit_outcome(self._store, record))
 
     async def list_outcomes(
         self,
@@ -183,13 +208,17 @@ class ReferenceAdapter(AmfsAdapter):
         session_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> CommitResult:
-        return commits.commit(
+        return await told(
             self._store,
-            changes,
-            author=author,
-            message=message,
-            session_id=session_id,
-            idempotency_key=idempotency_key,
+            self._feed,
+            commits.commit(
+                self._store,
+                changes,
+                author=author,
+                message=message,
+                session_id=session_id,
+                idempotency_key=idempotency_key,
+            ),
         )
 
     async def recorded_result(self, idempotency_key: str, *, author: str) -> CommitResult | None:
@@ -208,7 +237,7 @@ class ReferenceAdapter(AmfsAdapter):
         return commits.get_commit(self._store, commit_id, viewer)
 
     async def save_commit(self, commit: Commit) -> Commit:
-        return commits.save_commit(self._store, commit)
+        return await told(self._store, self._feed, commits.save_commit(self._store, commit))
 
     async def common_ancestor(self, commit_a: str, commit_b: str) -> str | None:
         return commits.common_ancestor(self._store, commit_a, commit_b)

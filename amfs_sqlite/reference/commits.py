@@ -23,6 +23,7 @@ from amfs_sqlite.rules import ancestry
 from amfs_sqlite.rules.commits import (
     adopted_id,
     check_commit,
+    check_free,
     check_saved,
     described,
     saved,
@@ -160,6 +161,7 @@ def save_commit(store: Store, given: Commit) -> Commit:
     check_saved(given)
     known = _find(state, given.id)
     if known is None:
+        check_free(given.id, any(stored.commit.id == given.id for stored in state.commits.values()))
         newest = _newest_id(state, given.branch)
         new = saved(given, state.namespace, newest)
         return store.change(lambda draft: _shown(draft, _append(draft, new)))

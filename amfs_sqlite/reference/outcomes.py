@@ -23,6 +23,7 @@ def apply(draft: State, record: OutcomeRecord, policy: OutcomePolicy, now: datet
     """Record an outcome, with what it does to each entry it names; return the entries it moved."""
     entries: list[MemoryEntry] = []
     effects: list[OutcomeEffect] = []
+    newest = draft.version_count
 
     def is_current(entity_path: str, key: str) -> bool:
         return draft.current(entity_path, key, record.agent_id) is not None
@@ -40,7 +41,8 @@ def apply(draft: State, record: OutcomeRecord, policy: OutcomePolicy, now: datet
         if effect.applied:
             entries.append(_move(draft, current, effect, record))
     stamped = record.model_copy(update={"committed_at": record.committed_at or now})
-    draft.outcomes.append(StoredOutcome(draft.next_sequence, encode(stamped.to_wire()), tuple(effects)))
+    wire = encode(stamped.to_wire())
+    draft.outcomes.append(StoredOutcome(draft.next_sequence, newest, wire, tuple(effects)))
     return entries
 
 

@@ -1,6 +1,7 @@
 """Search: one filter after the other over all current entries."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from amfs_sqlite.models import MemoryEntry, SearchPage, SearchQuery
@@ -10,6 +11,9 @@ from amfs_sqlite.rules.limits import check_instant, check_search
 from amfs_sqlite.rules.ranking import SORTS, SortField, path_rank, relevance
 from amfs_sqlite.rules.text import Term, contains, entry_tokens, matches, terms_of
 from amfs_sqlite.rules.visibility import covers, is_expired, is_system
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 
 class Found(NamedTuple):
@@ -92,7 +96,8 @@ def _position(
         "path_rank": path_rank(query.entity_paths, entry.entity_path),
         "relevance": relevance(terms, entry_tokens(entry)) if terms else 0.0,
         "confidence": entry.confidence,
-        "written_at": entry.written_at.timestamp(),
+        # Whole microseconds, which a float no longer tells apart in far years.
+        "written_at": (entry.written_at - EPOCH) // MICROSECOND,
         "version": entry.version,
     }
     return [fields[name] for name, _ in SORTS[query.sort_by]]

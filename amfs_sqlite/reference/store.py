@@ -99,9 +99,13 @@ class StoredCommit:
 
 @dataclass(frozen=True, slots=True)
 class StoredOutcome:
-    """One outcome: the record's wire form as text, and what it did."""
+    """One outcome: the record's wire form as text, and what it did.
+
+    ``newest_version`` is the store-wide number of the newest version there was before it.
+    """
 
     sequence: int
+    newest_version: int
     wire: str
     effects: tuple[OutcomeEffect, ...]
 
@@ -146,13 +150,18 @@ class State:
         """The sequence of the commit that is made next."""
         return self.head[0] + 1
 
+    @property
+    def version_count(self) -> int:
+        """How many versions there are, and the store-wide number of the newest."""
+        return sum(len(key.versions) for key in self.keys.values())
+
     def append(self, entry: MemoryEntry, kind: str) -> StoredVersion:
         """Store an entry, complete with version, hashes and counts, as the newest of its key."""
         address = (entry.entity_path, entry.key)
         key = self.keys.get(address) or StoredKey(len(self.keys) + 1, 0, ())
         fields = {name: getattr(entry, name) for name in MemoryEntry.model_fields}
         stored = StoredVersion(
-            number=sum(len(each.versions) for each in self.keys.values()) + 1,
+            number=self.version_count + 1,
             sequence=self.next_sequence,
             kind=kind,
             written=MemoryEntry.model_validate(fields | {"value": None}),
@@ -210,6 +219,10 @@ class State:
             }
         )
 
+    def stored(self, entity_path: str, key: str, version: int) -> StoredVersion:
+        """A version that is known to be there."""
+        return next(each for each in self.keys[entity_path, key].versions if each.written.version == version)
+
     def current(self, entity_path: str, key: str, viewer: str | None) -> StoredVersion | None:
         """The current version, where there is one and the viewer may see it."""
         stored = self.keys.get((entity_path, key))
@@ -242,13 +255,18 @@ class Store:
     def state(self) -> State:
         """The state. Raises AdapterClosedError unless the adapter is open."""
         if self._state is None:
-            raise AdapterClosedError(self._problem)
+            raise AdapterClosedError(self.problem)
         return self._state
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a state."""
+        return self._state is not None
 
     def open(self) -> None:
         """Begin empty. Raises AdapterClosedError after ``close``: the content is gone."""
         if self._is_closed:
-            raise AdapterClosedError(self._problem)
+            raise AdapterClosedError(self.problem)
         self._state = self._state or State(self._store_id, self.namespace)
 
     def close(self) -> None:
@@ -264,7 +282,8 @@ class Store:
         return result
 
     @property
-    def _problem(self) -> str:
+    def problem(self) -> str:
+        """Why there is no state."""
         if self._is_closed:
             return "was closed and kept everything in memory alone: make a new one"
         return "was never opened"

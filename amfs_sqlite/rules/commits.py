@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import Change, Commit, CommitEntry, MemoryEntry, Write
 from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.rules.limits import (
@@ -81,6 +81,12 @@ def check_saved(commit: Commit) -> None:
         check_name(parent, "parent_ids")
     for entry in commit.entries:
         _check_listed(entry)
+
+
+def check_free(commit_id: str, is_taken: bool) -> None:
+    """Refuse to add a commit under the id of a description, which no log lists, as no commit of its own."""
+    if is_taken:
+        raise InvalidArgumentError("id", f"{quoted(commit_id)} is taken by a description; choose another")
 
 
 def _check_listed(entry: CommitEntry) -> None:

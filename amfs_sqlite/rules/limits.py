@@ -73,6 +73,8 @@ def check_outcome(record: OutcomeRecord) -> None:
 def check_search(query: SearchQuery) -> None:
     """Everything about a search except its text and its cursor."""
     check_count(query.limit, "limit")
+    check_instant(query.since, "since")
+    check_instant(query.until, "until")
     check_min_confidence(query.min_confidence)
     if query.max_confidence is not None:
         check_finite(query.max_confidence, "max_confidence")

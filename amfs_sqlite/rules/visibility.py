@@ -34,6 +34,15 @@ def covers(prefix: str | None, entity_path: str) -> bool:
     return not prefix or entity_path == prefix or entity_path.startswith(prefix + "/")
 
 
+def is_watched(watched: str | None, entity_path: str) -> bool:
+    """Whether a watch hears of a path: it is taken as it is, and only None is everywhere.
+
+    >>> is_watched("a", "a/b"), is_watched("", "a"), is_watched("", "/a"), is_watched(None, "a")
+    (True, False, True, True)
+    """
+    return watched is None or entity_path == watched or entity_path.startswith(watched + "/")
+
+
 def is_system(entity_path: str) -> bool:
     """Paths at or below ``_system`` hold what agents do not write themselves: packets, for one."""
     return covers(SYSTEM_PATH, entity_path)

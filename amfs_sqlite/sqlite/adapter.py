@@ -1,15 +1,17 @@
 """The flat surface: every operation of the protocol, one line each."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Self
 
 from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
+from amfs_sqlite.delivery import Asked
 from amfs_sqlite.models import (
     DEFAULT_NAMESPACE,
     Change,
+    ChangeEvent,
     Commit,
     CommitResult,
     MemoryEntry,
@@ -22,6 +24,7 @@ from amfs_sqlite.models import (
     VerifyReport,
 )
 from amfs_sqlite.protocol import AmfsAdapter
+from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
 from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, search, statistics
 from amfs_sqlite.sqlite.connection import Database, Durability, StoreDescription
@@ -171,6 +174,22 @@ class SqliteAdapter(AmfsAdapter):
         self, entity_path: str, key: str, version: int, *, viewer: str | None = None
     ) -> MemoryEntry | None:
         return await self._database.read(entries.read_at_version, entity_path, key, version, viewer=viewer)
+
+    async def watch(
+        self, entity_path: str | None, callback: Callback, *, viewer: str | None = None
+    ) -> WatchHandle:
+        return await self._database.feed.watch(entity_path, callback, viewer)
+
+    def changes(
+        self,
+        *,
+        after: str | None = None,
+        entity_path: str | None = None,
+        follow: bool = True,
+        include_system: bool = True,
+        viewer: str | None = None,
+    ) -> AsyncIterator[ChangeEvent]:
+        return self._database.feed.changes(Asked(entity_path, include_system, viewer), after, follow=follow)
 
     async def commit_outcome(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
         return await self._database.write(commits.commit_outcome, record)

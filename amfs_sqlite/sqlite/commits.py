@@ -16,7 +16,7 @@ from amfs_sqlite.models import (
     Write,
 )
 from amfs_sqlite.rules import ancestry
-from amfs_sqlite.rules.commits import adopted_id, check_commit, check_saved, saved
+from amfs_sqlite.rules.commits import adopted_id, check_commit, check_free, check_saved, saved
 from amfs_sqlite.rules.hashing import commit_digest, payload_digest, tree_hash
 from amfs_sqlite.rules.limits import check_count, check_name
 from amfs_sqlite.rules.values import encode
@@ -218,6 +218,7 @@ def append(
     )
     tx.run(INSERT_COMMIT, row)
     tx.run(MOVE_HEAD, (draft.sequence, digest))
+    tx.sequence = draft.sequence
     without_describes = (*row[:11], row[12], digest)
     return commit_of(without_describes, draft.entries, draft.effects)
 
@@ -259,6 +260,7 @@ def save_commit(tx: Transaction, given: Commit) -> Commit:
     known = get_commit(tx, given.id)
     said = (given.message, given.author_agent_id, given.session_id)
     if known is None:
+        check_free(given.id, bool(tx.value(IS_KNOWN, (tx.namespace, given.id))))
         return append(
             tx,
             begin(tx),
@@ -307,6 +309,7 @@ def _whole(tx: Transaction, row: tuple[Any, ...]) -> Commit:
 
 def _repeated(tx: Transaction, stored: idempotency.Stored) -> CommitResult:
     """The first result, as it was: versions do not change, and the opinions were stored with it."""
+    tx.sequence = stored.sequence
     return CommitResult(
         commit=_whole(tx, tx.row(COMMIT_AS_MADE, (stored.sequence,))),
         entries=idempotency.entries_of(tx, stored),

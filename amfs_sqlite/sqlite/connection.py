@@ -36,6 +36,7 @@ from amfs_sqlite.sqlite.guard import (
 from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.watching import SqliteFeed
 
 MEMORY = ":memory:"
 WAL_PAGES_BEFORE_CHECKPOINT = 2000
@@ -91,11 +92,13 @@ class Database:
         self._guard: Guard = OpenGuard()
         self._writer: Lane | None = None
         self._reader: Lane | None = None
+        self._feed: SqliteFeed | None = None
         self._changing = asyncio.Lock()
         self._closing = False
         self._content_is_gone = False
         self._unindexed = 0
         self._has_written = False
+        self._is_unannounced = False
 
     @property
     def is_open(self) -> bool:
@@ -129,16 +132,25 @@ class Database:
     ) -> T:
         """Run a storage function in a transaction that is committed before the answer."""
 
-        def counted(connection: sqlite3.Connection) -> T:
+        def counted(connection: sqlite3.Connection) -> tuple[T, int]:
             tx = self._transaction(connection)
             result = body(tx, *args, **kwargs)
-            self._has_written = True
+            self._has_written = self._is_unannounced = True
             self._unindexed += tx.versions_written
-            return result
+            return result, tx.sequence
 
-        answer: T = await self._lane(self._writer).submit(counted)
+        feed = self.feed
+        answer, sequence = await self._lane(self._writer).submit(counted)
         self._index_when_many()
-        return answer
+        await feed.delivered(sequence)
+        return answer  # type: ignore[no-any-return]
+
+    @property
+    def feed(self) -> SqliteFeed:
+        """What watches and iterators hang on."""
+        if self._feed is None or self._closing:
+            raise AdapterClosedError("is closed" if self._closing else "is not open")
+        return self._feed
 
     def _lane(self, lane: Lane | None) -> Lane:
         if lane is None or self._closing:
@@ -162,10 +174,13 @@ class Database:
                     files.prepare(self.path, migrate.NEWEST)
                     self._guard = self._new_guard()
             try:
-                self._writer = await self._connect(self._run_writes)
+                self._writer = await self._connect(self._run_writes, self._announce)
                 await hop(self._writer.connection, self._set_up)
                 self._reader = self._writer if self.in_memory else await self._connect(self._run_reads)
                 await hop(self._reader.connection, self._prepare_reader)
+                self._feed = SqliteFeed(
+                    self._reader, self._transaction, self.store_id, is_shared=not self.in_memory
+                )
             except BaseException:
                 await self._release()
                 raise
@@ -177,15 +192,17 @@ class Database:
                 return
             self._closing = True
             try:
-                for lane in self._lanes():
-                    await lane.finish()
+                await self._finish()
+                if self._feed is not None:
+                    await self._feed.close()
+                    await self._finish()
                 await hop(self._writer.connection, self._tidy_up)
             finally:
                 await self._release()
                 self._closing = self._has_written = False
                 self._content_is_gone = self.in_memory
 
-    async def _connect(self, run_group: Any) -> Lane:
+    async def _connect(self, run_group: Any, on_done: Callable[[], None] | None = None) -> Lane:
         target = MEMORY if self.in_memory else files.file_uri(self.path)
         with _translated(self.path):
             connection = await aiosqlite.connect(
@@ -196,9 +213,19 @@ class Database:
                 timeout=0,
                 cached_statements=256,
             )
-        lane = Lane(connection, run_group)
+        lane = Lane(connection, run_group, on_done)
         exits.watch(lane, connection, self.path)
         return lane
+
+    def _announce(self) -> None:
+        """After a group of writes, even where all who asked for them have been cancelled."""
+        if self._is_unannounced and self._feed is not None:
+            self._is_unannounced = False
+            self._feed.announce()
+
+    async def _finish(self) -> None:
+        for lane in self._lanes():
+            await lane.finish()
 
     def _lanes(self) -> list[Lane]:
         return list(dict.fromkeys(lane for lane in (self._reader, self._writer) if lane is not None))
@@ -206,7 +233,7 @@ class Database:
     async def _release(self) -> None:
         """The reader first: whoever closes a file last checkpoints it, and that must be the writer."""
         lanes = self._lanes()
-        self._reader = self._writer = None
+        self._reader = self._writer = self._feed = None
         try:
             for lane in lanes:
                 exits.forget(lane.connection)

@@ -79,7 +79,7 @@ INSERT INTO versions (value, amfs_version, agent_id, session_id, written_at, tag
                       sequence, confidence, outcome_count, success_count, failure_count, key_id,
                       record_digest)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-NEXT_VERSION_ID = "SELECT coalesce(max(id), 0) + 1 FROM versions"
+NEWEST_VERSION_ID = "SELECT coalesce(max(id), 0) FROM versions"
 NEXT_KEY_ID = "SELECT coalesce(max(id), 0) + 1 FROM current"
 UNTAG = "DELETE FROM entry_tags WHERE tag = ? AND key_id = ?"
 TAG = "INSERT OR IGNORE INTO entry_tags (tag, key_id) VALUES (?, ?)"
@@ -170,9 +170,9 @@ def history(
     limit: int | None = None,
     viewer: str | None = None,
 ) -> Sequence[MemoryEntry]:
-    check_count(limit, "limit")
-    check_count(after_version, "after_version")
     first, last = check_instant(since, "since"), check_instant(until, "until")
+    check_count(after_version, "after_version")
+    check_count(limit, "limit")
     parameters = place(tx, entity_path, key) | {
         "viewer": viewer,
         "after_version": after_version,
@@ -234,7 +234,7 @@ def append(
     """
     value = encode(entry.value)
     content = content_hash(decode(value))
-    version_id: int = tx.value(NEXT_VERSION_ID)
+    version_id: int = tx.value(NEWEST_VERSION_ID) + 1
     key_id: int = tx.value(NEXT_KEY_ID) if before is None else before.key_id
     entry = entry.model_copy(
         update={

@@ -58,7 +58,11 @@ RECORD_DIGESTS = "SELECT record_digest, content_hash FROM versions WHERE sequenc
 OUTCOME_DIGESTS = "SELECT digest FROM outcomes WHERE sequence = ? ORDER BY id"
 OUTCOMES = """
 SELECT o.id, o.record, o.namespace, o.outcome_ref, o.outcome_type, o.agent_id, o.digest,
-       m.namespace, m.id
+       m.namespace, m.id,
+       coalesce(o.newest_version_id <= (SELECT max(c.version_id) FROM current AS c), 1)
+       AND coalesce((SELECT v.sequence FROM versions AS v WHERE v.id = o.newest_version_id) <= o.sequence, 1)
+       AND coalesce((SELECT v.sequence FROM versions AS v WHERE v.id > o.newest_version_id
+                     ORDER BY v.id LIMIT 1) >= o.sequence, 1)
 FROM outcomes AS o LEFT JOIN commits AS m ON m.sequence = o.sequence ORDER BY o.id"""
 EFFECTS = """
 SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confidence_after,
@@ -246,7 +250,7 @@ def _current_findings(tx: Transaction, key_id: int, newest: Line) -> Iterator[Fi
 
 
 def _outcome_findings(tx: Transaction) -> Iterator[Finding]:
-    for outcome_id, stored, *copied, digest, namespace, commit_id in tx.each(OUTCOMES):
+    for outcome_id, stored, *copied, digest, namespace, commit_id, in_place in tx.each(OUTCOMES):
         _, reference, kind, _ = copied
         try:
             record = record_of(stored)
@@ -261,6 +265,9 @@ def _outcome_findings(tx: Transaction) -> Iterator[Finding]:
             )
         except (UnreadableRowError, *UNREADABLE):
             holds = False
+        if holds and not in_place:
+            message = f"outcome {reference!a} does not stand among the versions of its commit"
+            yield _finding("order", message, commit_id=commit_id)
         if not holds:
             message = f"outcome {reference!a} or one of its effects differs from its digest"
             yield _finding("outcome", message, commit_id=commit_id)

@@ -77,9 +77,16 @@ async def hop(connection: aiosqlite.Connection, function: Callable[..., T], *arg
 class Lane:
     """Jobs for one connection. A cancelled caller leaves its job to finish, or, not yet begun, undone."""
 
-    def __init__(self, connection: aiosqlite.Connection, run_group: GroupRunner) -> None:
+    def __init__(
+        self,
+        connection: aiosqlite.Connection,
+        run_group: GroupRunner,
+        on_done: Callable[[], None] | None = None,
+    ) -> None:
+        """``on_done`` is called in the event loop after each group, whoever still waits for it."""
         self.connection = connection
         self._run_group = run_group
+        self._on_done = on_done
         self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
         self._waiting: deque[tuple[Body, asyncio.Future[Any]]] = deque()
@@ -119,6 +126,8 @@ class Lane:
                 raise
             except Exception as error:  # noqa: BLE001 - the connection failed, and all jobs with it
                 answers = [Answer(error=error)] * len(group)
+            if self._on_done is not None:
+                self._on_done()
             for (_, future), answer in zip(group, answers, strict=True):
                 if not future.done():
                     _resolve(future, answer)

@@ -29,8 +29,9 @@ SELECT o.outcome_type, e.applied
 FROM outcomes AS o JOIN outcome_effects AS e ON e.outcome_id = o.id
 WHERE o.namespace = ? AND o.outcome_ref = ? AND e.key_id = ? ORDER BY e.id"""
 INSERT_OUTCOME = """
-INSERT INTO outcomes (sequence, namespace, outcome_ref, outcome_type, agent_id, record, digest)
-VALUES (?, ?, ?, ?, ?, ?, ?)"""
+INSERT INTO outcomes (sequence, newest_version_id, namespace, outcome_ref, outcome_type, agent_id,
+                      record, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_EFFECT = """
 INSERT INTO outcome_effects (outcome_id, key_id, version, policy, success, confidence_before,
                              confidence_after, applied, reason, resulting_version)
@@ -66,6 +67,7 @@ def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequenc
     if given.committed_at is None:
         given = given.model_copy(update={"committed_at": tx.now})
     stored = encode(given.to_wire(), "record")
+    newest: int = tx.value(entries.NEWEST_VERSION_ID)
 
     def is_current(path: str, key: str) -> bool:
         return entries.current(tx, path, key, given.agent_id) is not None
@@ -79,7 +81,7 @@ def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequenc
     effects = [affected.effect for affected in done]
     digest = outcome_digest(given, effects)
     outcome = (given.outcome_ref, given.outcome_type, given.agent_id, stored, digest)
-    outcome_id = tx.insert(INSERT_OUTCOME, (draft.sequence, tx.namespace, *outcome))
+    outcome_id = tx.insert(INSERT_OUTCOME, (draft.sequence, newest, tx.namespace, *outcome))
     for affected in done:
         tx.run(INSERT_EFFECT, (outcome_id, *_effect_columns(given, affected)))
     draft.add_outcome(effects, digest)

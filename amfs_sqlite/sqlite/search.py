@@ -31,6 +31,8 @@ AS w ON w.key_id = c.id"""
 MATCHING = "(w.key_id IS NOT NULL OR (x.key_id IS NOT NULL AND c.version_id <= :indexed_through))"
 RELEVANCE = "coalesce(w.relevance, -x.distance)"
 NOTHING = "0"
+# SQLite's largest integer.
+MAX_LIMIT = 2**63 - 1
 LIVE = "(c.ttl_at IS NULL OR c.ttl_at > :now)"
 CONFIDENT = "c.confidence >= :min_confidence"
 COLUMNS: Mapping[SortField, str] = {
@@ -157,7 +159,7 @@ def _page(
     directions = [downwards for _, downwards in SORTS[query.sort_by]]
     bound = "" if position is None else f" AND {_beyond(columns, directions)}"
     order = ", ".join(f"{n} {'DESC' if down else 'ASC'}" for n, down in enumerate(directions, start=1))
-    limit = -1 if query.limit is None else query.limit + bool(query.limit)
+    limit = -1 if query.limit is None else min(query.limit + bool(query.limit), MAX_LIMIT)
     at = {f"at{n}": number for n, number in enumerate(position or ())}
     return tx.all(
         f"{_select(*columns)} {source}{bound} ORDER BY {order} LIMIT :limit",

@@ -24,6 +24,8 @@ class Transaction:
     now: datetime
     branch: str = MAIN_BRANCH
     versions_written: int = 0
+    sequence: int = 0
+    """Of the commit that was made, or that a repeated request made before; 0 where there is none."""
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         """Run a statement. A parameter that no column can hold is bound as something unequal to all."""

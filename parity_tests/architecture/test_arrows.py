@@ -14,6 +14,7 @@ CORE = (
     ("amfs_sqlite.errors", "amfs_sqlite.models", "amfs_sqlite.clock"),
     ("amfs_sqlite.rules",),
     ("amfs_sqlite.protocol",),
+    ("amfs_sqlite.delivery",),
     ("amfs_sqlite.reference", "amfs_sqlite.sqlite"),
     ("amfs_sqlite.agent", "amfs_sqlite.sync"),
     ("amfs_sqlite",),

@@ -22,6 +22,7 @@ from parity_tests.drafts import at, draft, outcome
 from parity_tests.sqlite.internals import store_id_of, trace
 
 NOBODY = 65534
+JOB_TIMEOUT_S = 30.0
 
 Address = tuple[str, str, int]
 
@@ -121,6 +122,87 @@ def write_once(number: int, path: str) -> MemoryEntry:
             return await adapter.write(draft(key="once", session=f"s{number}"), idempotency_key="request-1")
 
     return asyncio.run(run())
+
+
+def write_own_keys(number: int, path: str, writes: int) -> list[str]:
+    """Write so many keys of one's own, alone and in pairs, and judge some; the commits made."""
+
+    async def run() -> list[str]:
+        async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
+            for each in range(writes):
+                key = f"{number}-{each}"
+                await adapter.write_batch([draft(key=key, confidence=0.5), draft(key=f"{key}-too")])
+                await adapter.commit_outcome(outcome("success", at(key=key), outcome_ref=key))
+            return [commit.id for commit in await adapter.list_commits()]
+
+    return asyncio.run(run())
+
+
+def watch_and_write(number: int, path: str, size: int, writes: int) -> list[str]:
+    """Watch, tell all others that one does, write when they do too; the commits heard, own ones included."""
+
+    async def run() -> list[str]:
+        heard: list[MemoryEntry] = []
+        async with SqliteAdapter(path) as adapter:
+            everybody, everything = asyncio.Event(), asyncio.Event()
+
+            def callback(entry: MemoryEntry) -> None:
+                heard.append(entry)
+                if len([each for each in heard if each.entity_path == "all"]) == size * writes:
+                    everything.set()
+
+            await adapter.watch("all", callback)
+            await adapter.watch("here", lambda _: everybody.set())
+            await adapter.write(draft("here", f"{number}"))
+            async with asyncio.timeout(JOB_TIMEOUT_S):
+                while len(await adapter.list("here")) < size:
+                    everybody.clear()
+                    await everybody.wait()
+                for each in range(writes):
+                    written = await adapter.write(draft("all", f"k{each % 3}"))
+                    assert written.commit_id in [entry.commit_id for entry in heard]
+                await everything.wait()
+        return [str(entry.commit_id) for entry in heard]
+
+    return asyncio.run(run())
+
+
+def echo_until_told(pipe: Connection, path: str, count: int) -> None:
+    """Answer every question heard with an echo, written within the callback."""
+
+    async def run() -> None:
+        async with SqliteAdapter(path) as adapter:
+            done = asyncio.Event()
+            heard = 0
+
+            async def echo(entry: MemoryEntry) -> None:
+                nonlocal heard
+                heard += 1
+                await adapter.write(draft("echo", entry.key, entry.value))
+                if heard == count:
+                    done.set()
+
+            await adapter.watch("question", echo)
+            pipe.send("watching")
+            async with asyncio.timeout(JOB_TIMEOUT_S):
+                await done.wait()
+
+    asyncio.run(run())
+    pipe.send("done")
+
+
+def read_changes(pipe: Connection, path: str, after: str | None, count: int) -> None:
+    """Follow the changes behind a cursor; the addresses of so many, and the last cursor, without closing."""
+
+    async def run() -> None:
+        adapter = SqliteAdapter(path)
+        await adapter.open()
+        changes = adapter.changes(after=after)
+        events = [await anext(changes) for _ in range(count)]
+        pipe.send(([event.entry.key for event in events], events[-1].cursor))
+        await anext(changes)
+
+    asyncio.run(run())
 
 
 def write_until_killed(pipe: Connection, path: str, mark: str) -> None:

@@ -43,6 +43,8 @@ READING: dict[str, Callable[[SqliteAdapter], Awaitable[Any]]] = {
     "scopes": lambda adapter: adapter.scopes(),
     "verify": lambda adapter: adapter.verify(),
     "describe": lambda adapter: adapter.describe(),
+    "watch": lambda adapter: adapter.watch(None, print),
+    "changes": lambda adapter: anext(adapter.changes()),
 }
 WRITING: dict[str, Callable[[SqliteAdapter], Awaitable[Any]]] = {
     "write": lambda adapter: adapter.write(draft(), idempotency_key="request-1"),

@@ -27,7 +27,7 @@ async def test_a_signature_is_the_protocols(adapter: AmfsAdapter, operation: str
     declared = getattr(AmfsAdapter, operation)
     offered = getattr(type(adapter), operation)
     assert parameters(offered) == parameters(declared)
-    assert inspect.iscoroutinefunction(offered)
+    assert inspect.iscoroutinefunction(offered) == inspect.iscoroutinefunction(declared)
     assert result(offered) in (result(declared), "Self")
 
 

@@ -123,7 +123,10 @@ LINKED = {
             "CREATE TEMP TABLE copied AS SELECT * FROM versions WHERE id = 5;"
             " UPDATE copied SET id = 6, key_id = 2; INSERT INTO versions SELECT * FROM copied"
         ),
-        "link svc/b/b@3 #4; record svc/b/b@3 #4; link svc/b/b@3 #4; outcome svc/b/b@3 #4; commit #4",
+        (
+            "link svc/b/b@3 #4; record svc/b/b@3 #4; link svc/b/b@3 #4; outcome svc/b/b@3 #4;"
+            " order #5; order #6; commit #4"
+        ),
     ),
     "version in another commit": (f"UPDATE versions SET sequence = 3 {A} 2", "commit #2; commit #3"),
     "version deleted in the middle": (
@@ -266,6 +269,14 @@ JUDGED = {
     "outcome digest": (
         f"UPDATE outcomes SET digest = '{ZEROS}' WHERE id = 1",
         "outcome #5; commit #5",
+    ),
+    "outcome set back among the versions": (
+        "UPDATE outcomes SET newest_version_id = 4 WHERE id = 1",
+        "order #5",
+    ),
+    "outcome set before versions to come": (
+        "UPDATE outcomes SET newest_version_id = 6 WHERE id = 2",
+        "order #6",
     ),
     "outcome in another commit": (
         "UPDATE outcomes SET sequence = 6 WHERE id = 1",

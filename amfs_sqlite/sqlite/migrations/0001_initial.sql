@@ -24,7 +24,7 @@ CREATE TABLE head (
     digest   TEXT    NOT NULL
 ) STRICT;
 
--- Every change of the store, in order. sequence is store-wide, without gaps, and the cursor of changes.
+-- Every change of the store, in order. sequence is store-wide, without gaps, and leads the cursor of changes.
 CREATE TABLE commits (
     sequence   INTEGER PRIMARY KEY,
     namespace  TEXT    NOT NULL,
@@ -106,14 +106,15 @@ CREATE INDEX versions_by_commit ON versions (sequence);
 
 -- Every outcome as it was reported, applied or not.
 CREATE TABLE outcomes (
-    id           INTEGER PRIMARY KEY,
-    sequence     INTEGER NOT NULL REFERENCES commits (sequence),
-    namespace    TEXT    NOT NULL,
-    outcome_ref  TEXT    NOT NULL,
-    outcome_type TEXT    NOT NULL,
-    agent_id     TEXT    NOT NULL,
-    record       TEXT    NOT NULL,  -- the whole record in its wire form
-    digest       TEXT    NOT NULL   -- covers the record and its effects
+    id                INTEGER PRIMARY KEY,
+    sequence          INTEGER NOT NULL REFERENCES commits (sequence),
+    newest_version_id INTEGER NOT NULL,  -- the newest of all versions before it: its place among the changes
+    namespace         TEXT    NOT NULL,
+    outcome_ref       TEXT    NOT NULL,
+    outcome_type      TEXT    NOT NULL,
+    agent_id          TEXT    NOT NULL,
+    record            TEXT    NOT NULL,  -- the whole record in its wire form
+    digest            TEXT    NOT NULL   -- covers the record and its effects
 ) STRICT;
 CREATE INDEX outcomes_by_ref ON outcomes (namespace, outcome_ref);
 CREATE INDEX outcomes_by_commit ON outcomes (sequence);
