@@ -133,6 +133,7 @@ async def test_nothing_handed_in_or_out_is_the_stored_object(adapter: AmfsAdapte
     before = await state(adapter)
     recorded = await adapter.recorded_result("once", author="alice")
     assert recorded is not None
+    recorded_before = text(recorded)
     returned += [*recorded.entries, *await adapter.list(), *await adapter.history("svc/a", "k")]
     for read in (
         await adapter.read("svc/a", "k"),
@@ -144,6 +145,7 @@ async def test_nothing_handed_in_or_out_is_the_stored_object(adapter: AmfsAdapte
         entry.value["list"].append("changed")
         entry.value["map"]["a"] = "changed"
         (entry.model_extra or {})["note"]["inner"].append("changed")
+    assert text(await adapter.recorded_result("once", author="alice")) == recorded_before
     assert (value, note) == ({"list": [1], "map": {"a": 1}}, {"inner": [1]})
     value["list"].append("changed")
     note["inner"].append("changed")

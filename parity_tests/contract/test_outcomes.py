@@ -13,8 +13,10 @@ from amfs_sqlite import (
     EntryRef,
     FixedClock,
     InvalidArgumentError,
+    Outcome,
     OutcomePolicy,
 )
+from amfs_sqlite.rules.limits import MAX_OUTCOME_COUNT
 from parity_tests.adapters import AdapterOpener
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
@@ -226,6 +228,7 @@ async def three_outcomes(adapter: AmfsAdapter) -> None:
         ({"outcome_ref": "one"}, ["one", "one"]),
         ({"outcome_ref": "two"}, ["two"]),
         ({"outcome_ref": "On%"}, []),
+        ({"outcome_ref": "", "entity_path": "", "key": ""}, ["one", "two", "one"]),
         ({"entity_path": "p"}, ["two", "one"]),
         ({"entity_path": "q"}, ["two"]),
         ({"key": "k"}, ["two", "one"]),
@@ -248,7 +251,7 @@ async def test_the_outcome_log_is_newest_first_and_can_be_filtered(
     await three_outcomes(either)
     listed = await either.list_outcomes(**asked)
     assert [each.record.outcome_ref for each in listed] == found
-    if "key" in asked or "entity_path" in asked:
+    if asked.get("key") or asked.get("entity_path"):
         assert all(each.effects for each in listed)
 
 
@@ -283,3 +286,31 @@ async def test_an_outcome_about_a_visible_version_does_not_move_a_hidden_one(
     current = await either.read("svc/a", "k")
     assert current is not None
     assert (current.version, current.confidence, current.outcome_count) == (2, 0.25, 0)
+
+
+@proves("outcomes.log-pages")
+@pytest.mark.parametrize(
+    ("limit", "pages"), [(1, ["d", "cb", "a"]), (2, ["dcb", "a"]), (3, ["dcb", "a"]), (4, ["dcba"])]
+)
+async def test_a_page_of_outcomes_ends_with_a_commit(
+    either: AmfsAdapter, limit: int, pages: list[str]
+) -> None:
+    await either.commit_outcome(outcome(outcome_ref="a"))
+    together = [Outcome(outcome(outcome_ref=ref)) for ref in "bc"]
+    await either.commit(together, author="alice")
+    await either.commit_outcome(outcome(outcome_ref="d"))
+    before, found = None, []
+    while page := await either.list_outcomes(limit=limit, before=before):
+        found.append("".join(each.record.outcome_ref for each in page))
+        before = page[-1].sequence
+    assert found == pages
+    assert list(await either.list_outcomes(limit=0)) == []
+
+
+@proves("outcomes.refused")
+async def test_an_entry_with_the_largest_outcome_count_takes_no_more(either: AmfsAdapter) -> None:
+    await either.write(draft(key="last", confidence=0.5, outcome_count=MAX_OUTCOME_COUNT - 1))
+    (moved,) = await either.commit_outcome(outcome("failure", at(key="last")))
+    assert moved.outcome_count == MAX_OUTCOME_COUNT
+    attempt = either.commit_outcome(outcome("failure", at(key="last"), outcome_ref="run-2"))
+    assert (await refused(either, attempt, InvalidArgumentError)).argument == "outcome_count"

@@ -101,6 +101,16 @@ async def test_an_entry_expires_at_its_instant(
 
 
 @proves("entries.expiry")
+async def test_an_expired_entry_is_read_on_request(adapter: AmfsAdapter) -> None:
+    await adapter.write(draft(value="old"))
+    stored = await adapter.write(private(ttl_at="2026-01-01", confidence=0.5, agent="bob"))
+    assert text(await adapter.read("svc/a", "k", include_expired=True)) == text(stored)
+    assert await adapter.read("svc/a", "k", include_expired=True, min_confidence=0.6) is None
+    assert await adapter.read("svc/a", "k", include_expired=True, viewer="alice") is None
+    assert await adapter.read("svc/a", "k", include_expired=False) is None
+
+
+@proves("entries.expiry")
 async def test_an_expired_version_does_not_bring_the_older_one_back(
     adapter: AmfsAdapter, clock: FixedClock
 ) -> None:
@@ -203,6 +213,8 @@ async def test_a_history_comes_in_pages(
         ("history", "after_version"),
         ("list_commits", "limit"),
         ("list_outcomes", "limit"),
+        ("list_commits", "before"),
+        ("list_outcomes", "before"),
     ],
 )
 async def test_a_limit_is_a_whole_number_from_0(

@@ -111,6 +111,10 @@ async def test_what_is_not_there_is_not_found(adapter: AmfsAdapter, stored: str,
         ("重跑gen-itgc后", "后"),
         ("版本v2发布", "v2"),
         ("𠀀𠀁𠀂", "𠀁𠀂"),
+        ("ພາສາລາວ", "ລາວ"),
+        ("မြန်မာဘာသာ", "ဘာသာ"),
+        ("ភាសាខ្មែរ", "ខ្មែរ"),
+        ("ㄅㄆㄇㄈ", "ㄆㄇ"),
     ],
 )
 async def test_scripts_without_spaces_are_found_by_neighbouring_characters(
