@@ -277,16 +277,38 @@ class Database:
     # ------------------------------------------------------------------ running jobs, on the threads
 
     def _run_writes(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
-        """All in one transaction; if one fails, each in its own, so that only the failing one fails."""
+        """All in one transaction; if one raises, once more with each apart, so that only that one fails."""
+        answers: list[Answer] = []
         try:
             with _translated(self.path), self._exclusively(connection):
-                return [Answer(body(connection)) for body in bodies]
-        except StoreBusyError as busy:
-            return [Answer(error=busy)] * len(bodies)
+                for body in bodies:
+                    answers.append(Answer(body(connection)))  # noqa: PERF401 - how far it came matters
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
-            if len(bodies) == 1:
-                return [Answer(error=error)]
-        return [answer for body in bodies for answer in self._run_writes(connection, [body])]
+            raised_by_a_body = len(answers) < len(bodies) and not isinstance(error, StoreBusyError)
+            if len(bodies) > 1 and raised_by_a_body:
+                return self._run_writes_apart(connection, bodies)
+            return [Answer(error=error)] * len(bodies)
+        return answers
+
+    def _run_writes_apart(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
+        try:
+            with _translated(self.path), self._exclusively(connection):
+                return [self._run_apart(connection, body) for body in bodies]
+        except Exception as error:  # noqa: BLE001 - SQLite gave up the transaction, and all jobs with it
+            return [Answer(error=error)] * len(bodies)
+
+    def _run_apart(self, connection: sqlite3.Connection, body: Body) -> Answer:
+        connection.execute("SAVEPOINT job")
+        try:
+            with _translated(self.path):
+                answer = Answer(body(connection))
+        except Exception as error:
+            if not connection.in_transaction:
+                raise
+            connection.execute("ROLLBACK TO job")
+            answer = Answer(error=error)
+        connection.execute("RELEASE job")
+        return answer
 
     def _run_reads(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
         return [self._run_read(connection, body) for body in bodies]
