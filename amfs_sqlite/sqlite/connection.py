@@ -24,6 +24,7 @@ from amfs_sqlite.errors import (
     quoted,
 )
 from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.rules.limits import check_name
 from amfs_sqlite.sqlite import exits, files, index, migrate
 from amfs_sqlite.sqlite.guard import (
     LOCK_SUFFIX,
@@ -62,7 +63,7 @@ class StoreDescription(NamedTuple):
 
 
 class Database:
-    """One writer and one reader on one file; in memory, one connection for both."""
+    """One writer, one reader, and one for long scans when first needed; in memory, one for all."""
 
     def __init__(
         self,
@@ -79,6 +80,9 @@ class Database:
             raise InvalidArgumentError("durability", f"is {quoted(durability)}; choose 'full' or 'normal'")
         if not 0 <= busy_timeout_s < math.inf:
             raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
+        check_name(namespace, "namespace")
+        if not isinstance(policy, OutcomePolicy):
+            raise InvalidArgumentError("outcomes", f"is {quoted(policy)}; choose AMFS_0_3 or HANDOFF")
         self.in_memory = os.fspath(path) == MEMORY
         self.path = MEMORY if self.in_memory else files.resolve(path)
         self.namespace = namespace
@@ -91,11 +95,13 @@ class Database:
         self._guard: Guard = OpenGuard()
         self._writer: Lane | None = None
         self._reader: Lane | None = None
+        self._scanner: Lane | None = None
         self._changing = asyncio.Lock()
         self._closing = False
         self._content_is_gone = False
         self._unindexed = 0
         self._has_written = False
+        self._identity: tuple[int, int] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -120,6 +126,20 @@ class Database:
     ) -> T:
         """Run a storage function in a snapshot of its own; it must not write."""
         answer: T = await self._lane(self._reader).submit(
+            lambda connection: body(self._transaction(connection), *args, **kwargs)
+        )
+        return answer
+
+    async def scan(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``read``, for what takes long: on a connection of its own, so that no other reader waits."""
+        self._lane(self._reader)
+        async with self._changing:
+            if self._scanner is None and not self.in_memory and self.is_open:
+                self._scanner = await self._connect(self._run_reads)
+                await hop(self._scanner.connection, self._prepare_reader)
+        answer: T = await self._lane(self._scanner or self._reader).submit(
             lambda connection: body(self._transaction(connection), *args, **kwargs)
         )
         return answer
@@ -160,6 +180,7 @@ class Database:
             with _translated(self.path):
                 if not self.in_memory:
                     files.prepare(self.path, migrate.NEWEST)
+                    self._identity = files.identity(self.path)
                     self._guard = self._new_guard()
             try:
                 self._writer = await self._connect(self._run_writes)
@@ -201,12 +222,13 @@ class Database:
         return lane
 
     def _lanes(self) -> list[Lane]:
-        return list(dict.fromkeys(lane for lane in (self._reader, self._writer) if lane is not None))
+        lanes = (self._scanner, self._reader, self._writer)
+        return list(dict.fromkeys(lane for lane in lanes if lane is not None))
 
     async def _release(self) -> None:
         """The reader first: whoever closes a file last checkpoints it, and that must be the writer."""
         lanes = self._lanes()
-        self._reader = self._writer = None
+        self._scanner = self._reader = self._writer = None
         try:
             for lane in lanes:
                 exits.forget(lane.connection)
@@ -262,8 +284,9 @@ class Database:
                 self._checkpoint(connection)
         except StoreBusyError:
             return
-        except (StoreFullError, StoreReadOnlyError):
-            return  # Both are derived or repeated work: what was acknowledged is in the file.
+        except (StoreFullError, StoreReadOnlyError, StoreUnavailableError) as error:
+            # Both are derived or repeated work: what was acknowledged is in the file.
+            files.log.warning("the text index and the log were left as they are at closing: %s", error)
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
         for _ in patience(CLOSE_TIMEOUT_S):
@@ -294,6 +317,8 @@ class Database:
         try:
             with _translated(self.path), self._exclusively(connection):
                 return [self._run_apart(connection, body) for body in bodies]
+        except StoreFullError:  # the whole transaction went with one job: what fits may still go in alone
+            return [answer for body in bodies for answer in self._run_writes(connection, [body])]
         except Exception as error:  # noqa: BLE001 - SQLite gave up the transaction, and all jobs with it
             return [Answer(error=error)] * len(bodies)
 
@@ -354,6 +379,7 @@ class Database:
                 self._guard.release()
 
     def _begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
+        self._check_in_place()
         for _ in patience(timeout_s):
             if not self._guard.try_acquire():
                 continue
@@ -369,6 +395,14 @@ class Database:
             self.path,
             f"another process held the write lock for {timeout_s:g} s; nothing was stored",
         )
+
+    def _check_in_place(self) -> None:
+        """A file that was deleted or replaced under us would take writes that nobody finds again."""
+        if not self.in_memory and files.identity(self.path) != self._identity:
+            raise StoreUnavailableError(
+                self.path,
+                "was deleted or replaced while it was open; nothing was stored: open it anew",
+            )
 
     # ------------------------------------------------------------------ beside the jobs
 

@@ -129,6 +129,15 @@ def _warn_of_wide_modes(path: str) -> None:
         log.warning("%s can be read by other users (mode %o); chmod 600 keeps it private", path, mode)
 
 
+def identity(path: str) -> tuple[int, int] | None:
+    """Which file stands at the path; None when there is none."""
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def size(path: str) -> int:
     try:
         return Path(path).stat().st_size

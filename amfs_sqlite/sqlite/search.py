@@ -22,6 +22,7 @@ c.version_id <= :indexed_through
 AND c.id IN (SELECT x.rowid FROM text_index AS x WHERE x.tokens MATCH :match)))"""
 NOTHING = "0"
 LIVE = "(c.ttl_at IS NULL OR c.ttl_at > :now)"
+EXPIRED = "(c.ttl_at IS NOT NULL AND c.ttl_at <= :now)"
 CONFIDENT = "c.confidence >= :min_confidence"
 ORDERS = {"newest": ("c.version_id", "DESC", "<"), "oldest": ("c.id", "ASC", ">")}
 
@@ -44,7 +45,7 @@ def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | 
         entries=tuple(entry_of(row[1:]) for row in rows),
         next_cursor=search_cursor(query, viewer, store_id, rows[-1][0]) if more and rows else None,
         below_confidence_count=_count(tx, below, parameters) if confident else 0,
-        expired_count=_count(tx, [*filters, f"NOT {LIVE}", *confident], parameters),
+        expired_count=_count(tx, [*filters, EXPIRED, *confident], parameters),
     )
 
 
@@ -107,7 +108,7 @@ def _page(
         f"{POSITIONED.format(position=column)} WHERE {' AND '.join([*conditions, *bound])}"
         f" ORDER BY {column} {direction} LIMIT :limit"
     )
-    limit = -1 if query.limit is None else query.limit + bool(query.limit)
+    limit = -1 if query.limit is None else min(query.limit + bool(query.limit), 2**63 - 1)
     return tx.all(sql, parameters | {"position": position, "limit": limit})
 
 

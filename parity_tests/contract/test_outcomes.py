@@ -13,7 +13,6 @@ from amfs_sqlite import (
     EntryRef,
     FixedClock,
     InvalidArgumentError,
-    Outcome,
     OutcomePolicy,
 )
 from amfs_sqlite.rules.limits import MAX_OUTCOME_COUNT
@@ -212,56 +211,6 @@ async def test_a_hidden_entry_does_not_make_a_text_ambiguous(either: AmfsAdapter
     assert [(each.entity_path, each.key) for each in recorded.effects] == [("a", "b/c")]
 
 
-async def three_outcomes(adapter: AmfsAdapter) -> None:
-    for path, key in (("p", "k"), ("p", "x"), ("q", "k")):
-        await adapter.write(draft(path, key, confidence=0.5))
-    await adapter.commit_outcome(outcome("success", at("p", "k"), outcome_ref="one"))
-    await adapter.commit_outcome(outcome("success", at("p", "x"), at("q", "k"), outcome_ref="two"))
-    await adapter.commit_outcome(outcome("success", outcome_ref="one"))
-
-
-@proves("outcomes.log")
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        ({}, ["one", "two", "one"]),
-        ({"outcome_ref": "one"}, ["one", "one"]),
-        ({"outcome_ref": "two"}, ["two"]),
-        ({"outcome_ref": "On%"}, []),
-        ({"outcome_ref": "", "entity_path": "", "key": ""}, ["one", "two", "one"]),
-        ({"entity_path": "p"}, ["two", "one"]),
-        ({"entity_path": "q"}, ["two"]),
-        ({"key": "k"}, ["two", "one"]),
-        ({"entity_path": "p", "key": "k"}, ["one"]),
-        ({"entity_path": "q", "key": "x"}, []),
-        ({"entity_path": "p", "outcome_ref": "one"}, ["one"]),
-        ({"limit": 2}, ["one", "two"]),
-        ({"limit": 0}, []),
-        ({"entity_path": "p", "limit": 1}, ["two"]),
-        ({"before": 6}, ["two", "one"]),
-        ({"before": 5, "limit": 5}, ["one"]),
-        ({"before": 4}, []),
-        ({"before": 1000}, ["one", "two", "one"]),
-    ],
-    ids=str,
-)
-async def test_the_outcome_log_is_newest_first_and_can_be_filtered(
-    either: AmfsAdapter, asked: dict[str, Any], found: list[str]
-) -> None:
-    await three_outcomes(either)
-    listed = await either.list_outcomes(**asked)
-    assert [each.record.outcome_ref for each in listed] == found
-    if asked.get("key") or asked.get("entity_path"):
-        assert all(each.effects for each in listed)
-
-
-@proves("outcomes.log")
-async def test_a_filter_by_entry_keeps_the_other_effects_of_an_outcome(either: AmfsAdapter) -> None:
-    await three_outcomes(either)
-    (two,) = await either.list_outcomes(entity_path="q")
-    assert [each.entity_path for each in two.effects] == ["p", "q"]
-
-
 @proves("outcomes.refused")
 async def test_a_refused_outcome_does_not_stand_in_the_way_of_the_right_one(
     either: AmfsAdapter,
@@ -286,25 +235,6 @@ async def test_an_outcome_about_a_visible_version_does_not_move_a_hidden_one(
     current = await either.read("svc/a", "k")
     assert current is not None
     assert (current.version, current.confidence, current.outcome_count) == (2, 0.25, 0)
-
-
-@proves("outcomes.log-pages")
-@pytest.mark.parametrize(
-    ("limit", "pages"), [(1, ["d", "cb", "a"]), (2, ["dcb", "a"]), (3, ["dcb", "a"]), (4, ["dcba"])]
-)
-async def test_a_page_of_outcomes_ends_with_a_commit(
-    either: AmfsAdapter, limit: int, pages: list[str]
-) -> None:
-    await either.commit_outcome(outcome(outcome_ref="a"))
-    together = [Outcome(outcome(outcome_ref=ref)) for ref in "bc"]
-    await either.commit(together, author="alice")
-    await either.commit_outcome(outcome(outcome_ref="d"))
-    before, found = None, []
-    while page := await either.list_outcomes(limit=limit, before=before):
-        found.append("".join(each.record.outcome_ref for each in page))
-        before = page[-1].sequence
-    assert found == pages
-    assert list(await either.list_outcomes(limit=0)) == []
 
 
 @proves("outcomes.refused")

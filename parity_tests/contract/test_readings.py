@@ -10,8 +10,9 @@ from amfs_sqlite import (
     InvalidArgumentError,
     SearchQuery,
 )
-from parity_tests.drafts import draft
+from parity_tests.drafts import draft, private
 from parity_tests.ledger import proves
+from parity_tests.state import text
 
 
 @proves("entries.read-confidence")
