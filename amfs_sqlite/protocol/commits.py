@@ -55,7 +55,8 @@ class Commits(Protocol):
         An id that a ``write_batch`` already used gets the message, author and session as an
         appended description; its entries and parents stay what they are. A new id becomes a commit
         without versions of its own, with the entries and parents it names (never itself; no parents
-        named: the newest commit of its branch).
+        named: the newest commit of its branch). Raises InvalidArgumentError for an empty id, and for that of a
+        commit of which its author cannot see everything.
         """
         ...
 

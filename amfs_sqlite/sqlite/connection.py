@@ -13,11 +13,8 @@ import aiosqlite
 from amfs_sqlite.clock import Clock, IdSource, patience
 from amfs_sqlite.errors import (
     AdapterClosedError,
-    AmfsError,
     InvalidArgumentError,
     StoreBusyError,
-    StoreCorruptError,
-    StoreError,
     StoreFullError,
     StoreReadOnlyError,
     StoreUnavailableError,
@@ -35,8 +32,8 @@ from amfs_sqlite.sqlite.guard import (
     known_faults,
 )
 from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop
-from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.translation import is_busy, translated
 
 MEMORY = ":memory:"
 WAL_PAGES_BEFORE_CHECKPOINT = 2000
@@ -177,7 +174,7 @@ class Database:
                 return False
             if self._content_is_gone:
                 raise AdapterClosedError("was in memory, and what it held went when it was closed")
-            with _translated(self.path):
+            with translated(self.path):
                 if not self.in_memory:
                     files.prepare(self.path, migrate.NEWEST)
                     self._identity = files.identity(self.path)
@@ -208,7 +205,7 @@ class Database:
 
     async def _connect(self, run_group: Any) -> Lane:
         target = MEMORY if self.in_memory else files.file_uri(self.path)
-        with _translated(self.path):
+        with translated(self.path):
             connection = await aiosqlite.connect(
                 target,
                 uri=not self.in_memory,
@@ -244,7 +241,7 @@ class Database:
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """The writer's settings and the schema. Where both are in place already nothing is locked."""
-        with _translated(self.path):
+        with translated(self.path):
             self._patiently(lambda: _run_all(connection, self._writer_settings()))
             if self._patiently(lambda: migrate.is_needed(connection, self.path)):
                 with self._exclusively(connection):
@@ -266,7 +263,7 @@ class Database:
     def _prepare_reader(self, connection: sqlite3.Connection) -> None:
         if self.in_memory:
             return
-        with _translated(self.path):
+        with translated(self.path):
             self._patiently(lambda: _run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:
@@ -277,7 +274,7 @@ class Database:
         if not self._has_written:
             return
         try:
-            with _translated(self.path):
+            with translated(self.path):
                 if self._unindexed and not self.in_memory:
                     with self._exclusively(connection, CLOSE_TIMEOUT_S):
                         index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
@@ -303,7 +300,7 @@ class Database:
         """All in one transaction; if one raises, once more with each apart, so that only that one fails."""
         answers: list[Answer] = []
         try:
-            with _translated(self.path), self._exclusively(connection):
+            with translated(self.path), self._exclusively(connection):
                 for body in bodies:
                     answers.append(Answer(body(connection)))  # noqa: PERF401 - how far it came matters
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
@@ -315,7 +312,7 @@ class Database:
 
     def _run_writes_apart(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
         try:
-            with _translated(self.path), self._exclusively(connection):
+            with translated(self.path), self._exclusively(connection):
                 return [self._run_apart(connection, body) for body in bodies]
         except StoreFullError:  # the whole transaction went with one job: what fits may still go in alone
             return [answer for body in bodies for answer in self._run_writes(connection, [body])]
@@ -325,7 +322,7 @@ class Database:
     def _run_apart(self, connection: sqlite3.Connection, body: Body) -> Answer:
         connection.execute("SAVEPOINT job")
         try:
-            with _translated(self.path):
+            with translated(self.path):
                 answer = Answer(body(connection))
         except Exception as error:
             if not connection.in_transaction:
@@ -346,7 +343,7 @@ class Database:
                 return body(connection)
 
         try:
-            with _translated(self.path):
+            with translated(self.path):
                 return Answer(self._patiently(once))
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
             return Answer(error=error)
@@ -357,7 +354,7 @@ class Database:
             try:
                 return attempt()
             except sqlite3.Error as error:
-                if not _is_busy(error):
+                if not is_busy(error):
                     raise
         raise StoreBusyError(self.path, f"was locked by another process for {self._busy_timeout_s:g} s")
 
@@ -387,7 +384,7 @@ class Database:
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.Error as error:
                 self._guard.release()
-                if not _is_busy(error):
+                if not is_busy(error):
                     raise
             else:
                 return
@@ -475,44 +472,3 @@ async def _to_the_end(work: Awaitable[object]) -> None:
     if cancelled is not None:
         raise cancelled
     task.result()
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _code(error: sqlite3.Error) -> int | None:
-    """SQLite's primary code; what the driver itself raises has none."""
-    extended: int | None = getattr(error, "sqlite_errorcode", None)
-    return None if extended is None else extended & 0xFF
-
-
-_KINDS: dict[int | None, type[StoreError]] = {
-    sqlite3.SQLITE_BUSY: StoreBusyError,
-    sqlite3.SQLITE_LOCKED: StoreBusyError,
-    sqlite3.SQLITE_FULL: StoreFullError,
-    sqlite3.SQLITE_READONLY: StoreReadOnlyError,
-    sqlite3.SQLITE_CORRUPT: StoreCorruptError,
-    sqlite3.SQLITE_NOTADB: StoreCorruptError,
-    sqlite3.SQLITE_CANTOPEN: StoreUnavailableError,
-    sqlite3.SQLITE_IOERR: StoreUnavailableError,
-    sqlite3.SQLITE_PERM: StoreUnavailableError,
-}
-
-
-@contextmanager
-def _translated(path: str) -> Iterator[None]:
-    """SQLite's errors and the system's as ours, the cause kept."""
-    try:
-        yield
-    except AmfsError:
-        raise
-    except sqlite3.Error as error:
-        kind = _KINDS.get(_code(error), StoreError)
-        raise kind(path, f"SQLite says: {error}") from error
-    except UnreadableRowError as error:
-        raise StoreCorruptError(path, str(error)) from error
-    except PermissionError as error:
-        raise StoreReadOnlyError(path, f"the system says: {error.strerror}") from error
-    except OSError as error:
-        raise StoreUnavailableError(path, f"the system says: {error.strerror}") from error

@@ -263,10 +263,10 @@ def test_a_query_takes_no_other_order_and_no_other_type(asked: dict[str, Any]) -
     ["x' OR 1=1 --", '" OR 1=1', '"a".b', "$.x", "a;b", "%", "_", "*", "a\0", "\u2019", "\ud83d"],
     ids=ascii,
 )
-@pytest.mark.parametrize("field", ["entity_path", "key", "tag"])
-async def test_a_filter_is_never_more_than_a_literal(adapter: AmfsAdapter, field: str, hostile: str) -> None:
+async def test_a_filter_is_never_more_than_a_literal(adapter: AmfsAdapter, hostile: str) -> None:
     await assorted(adapter)
-    assert await found(adapter, **{field: hostile}) == ""
+    for field in ("entity_path", "key", "tag"):
+        assert await found(adapter, **{field: hostile}) == ""
 
 
 @proves("search.never-writes")
