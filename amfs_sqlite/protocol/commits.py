@@ -21,8 +21,9 @@ class Commits(Protocol):
     ) -> CommitResult:
         """Apply the changes in order as one commit, all or nothing.
 
-        Raises what ``write`` and ``commit_outcome`` raise, and InvalidArgumentError when there is
-        no change. ``idempotency_key`` is scoped by namespace and ``author``.
+        What is asked for is taken as it is at the call. Raises what ``write`` and ``commit_outcome``
+        raise, and InvalidArgumentError for no change at all or more than 10,000. ``idempotency_key`` is
+        scoped by namespace and ``author``.
         """
         ...
 
