@@ -75,6 +75,11 @@ class OpenModel(Model):
                 raise ValueError(f"{name} and {to_camel(name)} are both given")
         return self
 
+    def revalidated(self) -> Self:
+        """The same, checked anew: ``model_copy`` takes anything. Raises pydantic's ValidationError."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self).model_validate(fields | (self.model_extra or {}))
+
 
 class EntryRef(Model):
     """An entry, or one version of it, by address."""
@@ -188,6 +193,11 @@ class MemoryEntry(OpenModel):
         if self.provenance.written_at is None:
             raise ValueError("this entry was never stored: it has no written_at yet")
         return self.provenance.written_at
+
+    def revalidated(self) -> Self:
+        given: Any = self.provenance
+        fresh = Provenance.model_validate(dict(given) if isinstance(given, Provenance) else given)
+        return super().revalidated().model_copy(update={"provenance": fresh})
 
     def to_wire(self) -> dict[str, Any]:
         wire = super().to_wire()
@@ -417,7 +427,10 @@ class ScopeInfo(Model):
 
 
 class MemoryStats(Model):
-    """Counts over current entries; both maps in first-write order, by author and by path."""
+    """Counts over current entries; both maps in first-write order, by author and by path.
+
+    ``include_system`` goes for all of them but ``commit_count`` and ``outcome_count``.
+    """
 
     total_entries: int
     total_entities: int

@@ -149,19 +149,28 @@ def _durability(text: str) -> Durability:
             return _refuse(f"is {quoted(text)}; it must be full or normal")
 
 
-def _seconds(text: str) -> float:
-    if _SECONDS.fullmatch(text):
-        seconds = float(text)
-        if seconds <= MAX_LEASE_S:
-            return seconds
-    return _refuse(f"is {quoted(text)}; it must be a number of seconds up to {MAX_LEASE_S:.0f}")
+def _timeout(text: str) -> float:
+    seconds = _seconds(text)
+    if seconds is None:
+        _refuse(f"is {quoted(text)}; it must be a number of seconds from 0 to {MAX_LEASE_S:.0f}")
+    return seconds
 
 
 def _lease(text: str) -> float | None:
     if text == "off":
         return None
     seconds = _seconds(text)
-    return seconds if seconds > 0 else _refuse("is 0; give seconds above 0, or off")
+    if not seconds:
+        _refuse(f"is {quoted(text)}; give a number of seconds above 0, or off; {MAX_LEASE_S:.0f} is the most")
+    return seconds
+
+
+def _seconds(text: str) -> float | None:
+    """The number, or None for what is none or too large."""
+    if not _SECONDS.fullmatch(text):
+        return None
+    seconds = float(text)
+    return seconds if seconds <= MAX_LEASE_S else None
 
 
 def _refuse(problem: str) -> NoReturn:
@@ -223,7 +232,7 @@ SETTINGS: tuple[Setting, ...] = (
         "MEMORY_BUSY_TIMEOUT_S",
         "15",
         "seconds to wait for another process that is writing",
-        _seconds,
+        _timeout,
     ),
 )
 """Every setting, in the order to list them in."""

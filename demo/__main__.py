@@ -13,6 +13,7 @@ from amfs_sqlite import HANDOFF, AmfsError, Commit, SqliteAdapter
 from bridge.operations import commits, entries, integrity
 from bridge.session import Session
 from demo.beliefs import words
+from demo.command import typed_command
 from demo.console import CUT_SHORT, Console, hang_up, plain
 from demo.process import FILE_VARIABLE
 
@@ -21,20 +22,21 @@ LOG_LIMIT = 6
 CHAIN_CHARACTERS = 8
 RATE_LIMIT = ("source/boards-example", "rate-limit")
 
+DESCRIPTION = "Two agents as two processes on one file, and what the file holds in the end."
 INTRODUCTION = """\
 Two agents, two processes, one SQLite file: nothing else passes between them.
 Watch listing/553: it changes after the handoff and before the pickup.
 """
 INVITATION = """
-Keep a file and look around in it; the scout, run again, starts from what it was handed back:
-$ python -m demo --db demo.db
-$ amfs-sqlite log --db demo.db
-$ MEMORY_DB=demo.db python -m demo.scout"""
+Keep a file and look around in it; played again, the scout starts from what it was handed back:
+$ {command} demo --db demo.db
+$ {command} log --db demo.db
+$ {command} demo --db demo.db"""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo; the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
+def main(arguments: Sequence[str] | None = None, *, program: str = "python -m demo") -> int:
+    """Run the demo, under the name it was started by; the exit code."""
+    parser = argparse.ArgumentParser(prog=program, description=DESCRIPTION)
     parser.add_argument("--db", metavar="PATH", help="the file to use, and to keep")
     db: str | None = parser.parse_args(arguments).db
     if db is not None and (not db.strip() or db == ":memory:"):
@@ -58,7 +60,7 @@ def tell(db: str | None) -> int:
     with tempfile.TemporaryDirectory(prefix="amfs-sqlite-demo-") as folder:
         code = walk(str(Path(folder, "shared.db")), "  # temporary; --db PATH keeps one")
     if code == 0:
-        print(INVITATION)
+        print(INVITATION.format(command=plain(typed_command())))
     return code
 
 

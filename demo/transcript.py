@@ -9,13 +9,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKET_ID = re.compile(r"\bh_[0-9a-f]{8}\b")
 PLACE = re.compile(r"(?<=MEMORY_DB=).*(?=  # temporary)")
+COMMAND = re.compile(r"(?<=^\$ ).*(?= (?:demo|log) --db demo\.db$)", re.MULTILINE)
 
 DOCUMENT = """\
 # What the demo prints
 
 Two agents hand work over through one SQLite file, each in a process of its own: this is the whole
 output of `python -m demo` (`make demo` in a clone). It is the same every time, but for the place of
-the file and the ids of the packets, which are numbered here.
+the file, the ids of the packets, which are numbered here, and where the command at the end lies.
 
 Made by `python -m demo.transcript docs/demo-transcript.md`; a test compares it with what the demo
 prints.
@@ -42,7 +43,8 @@ def masked(output: str) -> str:
     """
     ids = list(dict.fromkeys(PACKET_ID.findall(output)))
     numbered = PACKET_ID.sub(lambda found: f"h_{ids.index(found[0]) + 1:08}", output)
-    return PLACE.sub("/tmp/shared.db", numbered)  # noqa: S108 - a name in a text
+    placed = PLACE.sub("/tmp/shared.db", numbered)  # noqa: S108 - a name in a text
+    return COMMAND.sub("amfs-sqlite", placed)
 
 
 def document(output: str) -> str:

@@ -82,7 +82,7 @@ class AgentMemory:
         shared: bool | None = None,
         artifact_refs: Sequence[ArtifactRef] | None = None,
     ) -> MemoryEntry:
-        """Store the next version, confidence 1 and shared by default; the outcome count of its key goes on."""
+        """Store the next version, confidence 1 and shared by default; its outcome count goes on."""
         return await entries.write(
             self._session,
             entries.draft(

@@ -22,13 +22,16 @@ from amfs_sqlite.reference.store import State, Store, StoredCommit, StoredResult
 from amfs_sqlite.rules import ancestry
 from amfs_sqlite.rules.commits import (
     adopted_id,
-    check_commit,
     check_free,
+    check_may_describe,
     check_saved,
+    checked_model,
     described,
+    payload_digest,
+    prepare_commit,
     saved,
 )
-from amfs_sqlite.rules.hashing import commit_digest, outcome_digest, payload_digest, tree_hash
+from amfs_sqlite.rules.hashing import commit_digest, outcome_digest, tree_hash
 from amfs_sqlite.rules.limits import check_count, check_name
 from amfs_sqlite.rules.visibility import commit_for
 
@@ -47,7 +50,7 @@ def commit(
 ) -> CommitResult:
     """Apply the changes as one commit, or return what the first call with this key returned."""
     state = store.state
-    check_commit(
+    prepared = prepare_commit(
         changes,
         store.policy,
         author=author,
@@ -55,7 +58,7 @@ def commit(
         session_id=session_id,
         idempotency_key=idempotency_key,
     )
-    payload = payload_digest(changes)
+    payload = payload_digest(prepared)
     first = state.results.get((author, idempotency_key)) if idempotency_key else None
     if idempotency_key and first and first.payload != payload:
         raise IdempotencyConflictError(author, idempotency_key)
@@ -87,6 +90,7 @@ def write(
     store: Store, entry: MemoryEntry, expected_version: int | None, idempotency_key: str | None
 ) -> MemoryEntry:
     """The commit of one write, and what it wrote."""
+    entry = checked_model(entry, MemoryEntry, "entry")
     return commit(
         store,
         [Write(entry, expected_version)],
@@ -103,6 +107,7 @@ def write_batch(
     taken = {stored.commit.id for stored in store.state.commits.values()}
     if not batch:
         return []
+    batch = [checked_model(entry, MemoryEntry, "entries") for entry in batch]
     return list(
         commit(
             store,
@@ -117,6 +122,7 @@ def write_batch(
 
 def commit_outcome(store: Store, record: OutcomeRecord) -> Sequence[MemoryEntry]:
     """The commit of one outcome, and what it moved."""
+    record = checked_model(record, OutcomeRecord, "record")
     return list(
         commit(store, [Outcome(record)], author=record.agent_id, session_id=record.session_id).entries
     )
@@ -166,6 +172,8 @@ def save_commit(store: Store, given: Commit) -> Commit:
         new = saved(given, state.namespace, newest)
         return store.change(lambda draft: _shown(draft, _append(draft, new)))
     shown = _shown(state, known)
+    seen = commit_for(shown, given.author_agent_id, state.is_hidden_from(given.author_agent_id))
+    check_may_describe(given, shown, seen)
     if described(shown, given) == shown:
         return shown
     store.change(

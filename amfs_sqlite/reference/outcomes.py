@@ -91,6 +91,7 @@ def _earlier(
     draft: State, record: OutcomeRecord, effects: Sequence[OutcomeEffect], ref: EntryRef
 ) -> list[Earlier]:
     """What was recorded under the same outcome_ref for the same entry, by this record too."""
+    hidden = draft.is_hidden_from(record.agent_id)
     before = [(outcome.record, outcome.effects) for outcome in draft.outcomes]
     return [
         Earlier(reported.outcome_type, effect.applied)
@@ -98,6 +99,7 @@ def _earlier(
         if reported.outcome_ref == record.outcome_ref
         for effect in its_effects
         if (effect.entity_path, effect.key) == (ref.entity_path, ref.key)
+        and not hidden(effect.entity_path, effect.key, effect.version)
     ]
 
 

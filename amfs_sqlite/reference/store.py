@@ -189,8 +189,7 @@ class State:
             namespace=self.namespace,
             branch=MAIN_BRANCH,
             kind=version.kind,
-            success_count=version.written.success_count,
-            failure_count=version.written.failure_count,
+            extra_hash=hashing.content_hash(decode(version.extra)),
         )
 
     def written_by(self, sequence: int) -> list[StoredVersion]:

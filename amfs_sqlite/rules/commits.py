@@ -1,10 +1,25 @@
 """Commits: what may be asked for, and what becomes of a commit that comes from outside."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
+from amfs_sqlite.clock import spelled
 from amfs_sqlite.errors import InvalidArgumentError, quoted
-from amfs_sqlite.models import Change, Commit, CommitEntry, MemoryEntry, Write
+from amfs_sqlite.models import (
+    Change,
+    Commit,
+    CommitEntry,
+    MemoryEntry,
+    OpenModel,
+    Outcome,
+    OutcomeRecord,
+    Write,
+)
 from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.rules.hashing import canonical_json, content_hash, digest
 from amfs_sqlite.rules.limits import (
     MAX_ADDRESS_CHARACTERS,
     MAX_CHANGES,
@@ -14,10 +29,36 @@ from amfs_sqlite.rules.limits import (
     check_name,
 )
 from amfs_sqlite.rules.outcomes import check_record
-from amfs_sqlite.rules.values import encode
+from amfs_sqlite.rules.values import decode, encode
+
+M = TypeVar("M", bound=OpenModel)
 
 
-def check_commit(
+@dataclass(frozen=True, slots=True)
+class PreparedWrite:
+    """A write that was checked and written down when it was asked for: nothing done to the caller's
+    objects afterwards changes it.
+
+    ``entry`` has no value; ``value`` is its compact JSON text, ``content_hash`` its hash.
+    """
+
+    entry: MemoryEntry
+    value: str
+    content_hash: str
+    expected_version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedOutcome:
+    """An outcome that was checked and copied when it was asked for."""
+
+    record: OutcomeRecord
+
+
+PreparedChange = PreparedWrite | PreparedOutcome
+
+
+def prepare_commit(
     changes: Sequence[Change],
     policy: OutcomePolicy,
     *,
@@ -25,29 +66,78 @@ def check_commit(
     message: str = "",
     session_id: str | None = None,
     idempotency_key: str | None = None,
-) -> None:
-    """Refuse a commit that cannot be made, whatever is stored."""
+) -> tuple[PreparedChange, ...]:
+    """The changes of a commit, ready to be applied. Refuses what cannot be, whatever is stored."""
     if not changes:
         raise InvalidArgumentError("changes", "are none; a commit makes at least one")
     if len(changes) > MAX_CHANGES:
         raise InvalidArgumentError("changes", f"are {len(changes)}; the limit is {MAX_CHANGES}")
-    for change in changes:
-        if isinstance(change, Write):
-            check_write(change, policy)
-        else:
-            check_record(change.record, policy)
+    prepared = tuple(_prepared(change, policy) for change in changes)
     check_name(author, "author")
     check_name(message, "message", MAX_NOTE_CHARACTERS)
     check_name(session_id or "", "session_id")
     check_name(idempotency_key or "", "idempotency_key")
+    return prepared
 
 
-def check_write(write: Write, policy: OutcomePolicy) -> None:
-    """Refuse an entry that cannot be stored, whatever is stored already."""
-    check_entry(write.entry)
-    policy.check_confidence(write.entry.confidence)
-    encode(write.entry.value)
-    encode(write.entry.model_extra or {}, "extra")
+def _prepared(change: Change, policy: OutcomePolicy) -> PreparedChange:
+    if isinstance(change, Write):
+        return prepare_write(change, policy)
+    if isinstance(change, Outcome):
+        record = checked_model(change.record, OutcomeRecord, "record")
+        check_record(record, policy)
+        return PreparedOutcome(record.model_copy(deep=True))
+    raise InvalidArgumentError("changes", f"hold a {type(change).__name__}; use Write and Outcome")
+
+
+def checked_model(given: object, kind: type[M], argument: str) -> M:
+    """The model, whose fields were checked anew. Raises InvalidArgumentError."""
+    if not isinstance(given, kind):
+        raise InvalidArgumentError(argument, f"is a {type(given).__name__}; make a {kind.__name__}")
+    try:
+        return given.revalidated()
+    except ValidationError as refused:
+        first = refused.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, (argument, *first["loc"])))
+        raise InvalidArgumentError(place, f"is not acceptable: {first['msg']}") from refused
+
+
+def prepare_write(write: Write, policy: OutcomePolicy) -> PreparedWrite:
+    """One write, ready to be applied."""
+    entry = checked_model(write.entry, MemoryEntry, "entry")
+    check_entry(entry)
+    policy.check_confidence(entry.confidence)
+    value = encode(entry.value)
+    extra = decode(encode(entry.model_extra or {}, "extra"))
+    check_count(write.expected_version, "expected_version")
+    ours = {"value": None, "superseded_at": None, "success_count": 0, "failure_count": 0}
+    return PreparedWrite(
+        entry=entry.model_copy(update=ours | extra),
+        value=value,
+        content_hash=content_hash(decode(value)),
+        expected_version=write.expected_version,
+    )
+
+
+def payload_digest(changes: Sequence[PreparedChange]) -> str:
+    """What an idempotency key stands for: the request, without its time and session."""
+    return digest(*(canonical_json(_payload(change)) for change in changes))
+
+
+def _payload(change: PreparedChange) -> Mapping[str, Any]:
+    if isinstance(change, PreparedWrite):
+        entry = change.entry
+        return {
+            "write": [entry.entity_path, entry.key],
+            "value": change.content_hash,
+            "confidence": entry.confidence,
+            "tags": list(entry.provenance.pattern_refs),
+            "shared": entry.shared,
+            "ttl": None if entry.ttl_at is None else spelled(entry.ttl_at),
+            "expected_version": change.expected_version,
+        }
+    wire = change.record.to_wire()
+    return {"outcome": {name: wire[name] for name in wire if name not in ("committedAt", "sessionId")}}
 
 
 def adopted_id(entries: Sequence[MemoryEntry], is_taken: Callable[[str], bool]) -> str | None:
@@ -81,6 +171,12 @@ def check_saved(commit: Commit) -> None:
         check_name(parent, "parent_ids")
     for entry in commit.entries:
         _check_listed(entry)
+
+
+def check_may_describe(given: Commit, known: Commit | None, seen: Commit | None) -> None:
+    """Refuse a description of what its author cannot see all of: it would show it, and sign it."""
+    if known is not None and seen != known:
+        raise InvalidArgumentError("id", f"{quoted(given.id)} is taken; choose another")
 
 
 def check_free(commit_id: str, is_taken: bool) -> None:

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from amfs_sqlite.clock import spelled
-from amfs_sqlite.models import Change, CommitEntry, MemoryEntry, OutcomeEffect, OutcomeRecord, Write
+from amfs_sqlite.models import CommitEntry, MemoryEntry, OutcomeEffect, OutcomeRecord
 
 RECORD_FORM = "amfs-sqlite record 1"
 COMMIT_FORM = "amfs-sqlite commit 1"
@@ -62,17 +62,9 @@ def digest(*fields: str | None) -> str:
     return running.hexdigest()
 
 
-def record_digest(
-    entry: MemoryEntry,
-    *,
-    namespace: str,
-    branch: str,
-    kind: str,
-    success_count: int,
-    failure_count: int,
-) -> str:
-    """Covers everything written with a version but the value itself, for which its contentHash
-    stands.
+def record_digest(entry: MemoryEntry, *, namespace: str, branch: str, kind: str, extra_hash: str) -> str:
+    """Covers everything written with a version but the value and the unknown fields themselves, for
+    which their hashes stand, so that it outlives their erasure.
 
     ``entry`` is the version as written. Not covered, since they come later: superseded_at and the
     opinions of outcomes. The commit is covered by its own digest, which lists this one.
@@ -95,12 +87,12 @@ def record_digest(
         None if entry.ttl_at is None else spelled(entry.ttl_at),
         repr(entry.confidence),
         str(entry.outcome_count),
-        str(success_count),
-        str(failure_count),
+        str(entry.success_count),
+        str(entry.failure_count),
         None
         if entry.artifact_refs is None
         else canonical_json([ref.to_wire() for ref in entry.artifact_refs]),
-        canonical_json(entry.model_extra or {}),
+        extra_hash,
     )
 
 
@@ -148,27 +140,6 @@ def commit_digest(
         digest(*record_digests),
         digest(*outcome_digests),
     )
-
-
-def payload_digest(changes: Sequence[Change]) -> str:
-    """What an idempotency key stands for: the request, without its time and session."""
-    return digest(*(canonical_json(_payload(change)) for change in changes))
-
-
-def _payload(change: Change) -> Mapping[str, Any]:
-    if isinstance(change, Write):
-        entry = change.entry
-        return {
-            "write": [entry.entity_path, entry.key],
-            "value": entry.value,
-            "confidence": entry.confidence,
-            "tags": list(entry.provenance.pattern_refs),
-            "shared": entry.shared,
-            "ttl": None if entry.ttl_at is None else spelled(entry.ttl_at),
-            "expected_version": change.expected_version,
-        }
-    wire = change.record.to_wire()
-    return {"outcome": {name: wire[name] for name in wire if name not in ("committedAt", "sessionId")}}
 
 
 def _sha256(text: str) -> str:

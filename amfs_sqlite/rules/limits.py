@@ -16,6 +16,8 @@ MAX_TAGS = 1000
 MAX_NOTE_CHARACTERS = 65_536
 MAX_CHANGES = 10_000
 MAX_PATHS = 100
+MAX_REFERENCES = 1_000
+MAX_REFERENCE_SLASHES = 256
 MAX_OUTCOME_COUNT = 2**63 - 1
 
 
@@ -65,8 +67,16 @@ def check_outcome(record: OutcomeRecord) -> None:
     check_name(record.note, "note", MAX_NOTE_CHARACTERS)
     if record.session_id is not None:
         check_name(record.session_id, "session_id")
+    if (count := len(record.causal_entry_keys) + len(record.refs)) > MAX_REFERENCES:
+        raise InvalidArgumentError(
+            "refs", f"and causal_entry_keys are {count}; the limit is {MAX_REFERENCES}"
+        )
     for reference in record.causal_entry_keys:
         check_name(reference, "causal_entry_keys", 2 * MAX_ADDRESS_CHARACTERS + 1)
+        if reference.count("/") > MAX_REFERENCE_SLASHES:
+            raise InvalidArgumentError(
+                "causal_entry_keys", f"hold a text with more than {MAX_REFERENCE_SLASHES} '/'; use refs"
+            )
     check_finite(record.causal_confidence, "causal_confidence")
 
 

@@ -121,14 +121,20 @@ class SqliteAdapter(AmfsAdapter):
         expected_version: int | None = None,
         idempotency_key: str | None = None,
     ) -> MemoryEntry:
-        return await self._database.write(
-            commits.write, entry, expected_version=expected_version, idempotency_key=idempotency_key
-        )
+        return (
+            await self._database.write(
+                commits.commit,
+                commits.write_request(self._database.policy, entry, expected_version, idempotency_key),
+            )
+        ).entries[0]
 
     async def write_batch(
         self, entries: Sequence[MemoryEntry], *, idempotency_key: str | None = None
     ) -> Sequence[MemoryEntry]:
-        return await self._database.write(commits.write_batch, entries, idempotency_key=idempotency_key)
+        return await self._database.write(
+            commits.commit_entries,
+            commits.batch_request(self._database.policy, entries, idempotency_key),
+        )
 
     async def list(
         self,
@@ -192,7 +198,9 @@ class SqliteAdapter(AmfsAdapter):
         return self._database.feed.changes(Asked(entity_path, include_system, viewer), after, follow=follow)
 
     async def commit_outcome(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
-        return await self._database.write(commits.commit_outcome, record)
+        return await self._database.write(
+            commits.commit_entries, commits.outcome_request(self._database.policy, record)
+        )
 
     async def list_outcomes(
         self,
@@ -225,11 +233,14 @@ class SqliteAdapter(AmfsAdapter):
     ) -> CommitResult:
         return await self._database.write(
             commits.commit,
-            changes,
-            author=author,
-            message=message,
-            session_id=session_id,
-            idempotency_key=idempotency_key,
+            commits.request(
+                self._database.policy,
+                changes,
+                author=author,
+                message=message,
+                session_id=session_id,
+                idempotency_key=idempotency_key,
+            ),
         )
 
     async def recorded_result(self, idempotency_key: str, *, author: str) -> CommitResult | None:
@@ -273,4 +284,4 @@ class SqliteAdapter(AmfsAdapter):
         )
 
     async def verify(self) -> VerifyReport:
-        return await self._database.read(integrity.verify)
+        return await self._database.scan(integrity.verify)

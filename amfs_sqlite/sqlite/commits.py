@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from amfs_sqlite.models import (
@@ -16,8 +17,20 @@ from amfs_sqlite.models import (
     Write,
 )
 from amfs_sqlite.rules import ancestry
-from amfs_sqlite.rules.commits import adopted_id, check_commit, check_free, check_saved, saved
-from amfs_sqlite.rules.hashing import commit_digest, payload_digest, tree_hash
+from amfs_sqlite.rules.commits import (
+    PreparedChange,
+    PreparedWrite,
+    adopted_id,
+    check_free,
+    check_may_describe,
+    check_saved,
+    checked_model,
+    payload_digest,
+    prepare_commit,
+    saved,
+)
+from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.rules.hashing import commit_digest, tree_hash
 from amfs_sqlite.rules.limits import check_count, check_name
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import commit_for
@@ -44,7 +57,8 @@ FROM commits AS m LEFT JOIN commits AS d ON d.sequence = (
     SELECT max(x.sequence) FROM commits AS x WHERE x.namespace = m.namespace AND x.describes = m.id)
 """
 COMMITS = f"""{COMMIT} WHERE m.namespace = :namespace
-AND m.kind <> 'description' AND (:before IS NULL OR m.sequence < :before) ORDER BY m.sequence DESC"""
+AND m.kind <> 'description' AND m.sequence < coalesce(:before, 9223372036854775807)
+ORDER BY m.sequence DESC"""
 COMMIT_BY_ID = f"{COMMIT} WHERE m.namespace = ? AND m.id = ? AND m.kind <> 'description'"
 COMMIT_AS_MADE = """
 SELECT sequence, namespace, branch, id, kind, message, author, session_id, parent_ids, tree_hash,
@@ -56,89 +70,110 @@ FROM versions AS v JOIN current AS c ON c.id = v.key_id WHERE v.sequence = ? ORD
 PLACE = """
 SELECT sequence, parent_ids FROM commits
 WHERE namespace = ? AND id = ? AND kind <> 'description'"""
+COMMIT_COUNT = "SELECT count(*) FROM commits WHERE namespace = ? AND kind <> 'description'"
 IS_KNOWN = "SELECT count(*) FROM commits WHERE namespace = ? AND id = ?"
 
 COMMIT_ID_DIGITS = 16
 
 
-def write(
-    tx: Transaction,
-    entry: MemoryEntry,
-    *,
-    expected_version: int | None = None,
-    idempotency_key: str | None = None,
-) -> MemoryEntry:
-    result = commit(
-        tx,
-        [Write(entry, expected_version)],
-        author=entry.agent_id,
-        session_id=entry.provenance.session_id or None,
-        idempotency_key=idempotency_key,
-    )
-    return result.entries[0]
+@dataclass(frozen=True, slots=True)
+class CommitRequest:
+    """A commit as it was asked for, checked and copied."""
+
+    changes: tuple[PreparedChange, ...]
+    author: str
+    message: str = ""
+    session_id: str | None = None
+    idempotency_key: str | None = None
+    batch: Sequence[MemoryEntry] = ()
 
 
-def write_batch(
-    tx: Transaction, batch: Sequence[MemoryEntry], *, idempotency_key: str | None = None
-) -> Sequence[MemoryEntry]:
-    if not batch:
-        return []
-    result = commit(
-        tx,
-        [Write(entry) for entry in batch],
-        author=batch[0].agent_id,
-        session_id=batch[0].provenance.session_id or None,
-        idempotency_key=idempotency_key,
-        commit_id=adopted_id(batch, lambda named: bool(tx.value(IS_KNOWN, (tx.namespace, named)))),
-    )
-    return list(result.entries)
-
-
-def commit_outcome(tx: Transaction, record: OutcomeRecord) -> Sequence[MemoryEntry]:
-    result = commit(tx, [Outcome(record)], author=record.agent_id, session_id=record.session_id)
-    return list(result.entries)
-
-
-def commit(
-    tx: Transaction,
+def request(
+    policy: OutcomePolicy,
     changes: Sequence[Change],
     *,
     author: str,
     message: str = "",
     session_id: str | None = None,
     idempotency_key: str | None = None,
-    commit_id: str | None = None,
-) -> CommitResult:
-    """Apply the changes in order and append the commit that holds them."""
-    check_commit(
+) -> CommitRequest:
+    """A request for these changes."""
+    prepared = prepare_commit(
         changes,
-        tx.policy,
+        policy,
         author=author,
         message=message,
         session_id=session_id,
         idempotency_key=idempotency_key,
     )
-    payload = payload_digest(changes) if idempotency_key else None
-    if idempotency_key:
-        stored = idempotency.find(tx, author, idempotency_key, payload)
-        if stored is not None:
-            return _repeated(tx, stored)
+    return CommitRequest(prepared, author, message, session_id, idempotency_key)
+
+
+def write_request(
+    policy: OutcomePolicy, entry: MemoryEntry, expected_version: int | None, idempotency_key: str | None
+) -> CommitRequest:
+    """A request for one write."""
+    entry = checked_model(entry, MemoryEntry, "entry")
+    return request(
+        policy,
+        [Write(entry, expected_version)],
+        author=entry.agent_id,
+        session_id=entry.provenance.session_id or None,
+        idempotency_key=idempotency_key,
+    )
+
+
+def batch_request(
+    policy: OutcomePolicy, batch: Sequence[MemoryEntry], idempotency_key: str | None
+) -> CommitRequest:
+    """A request for several writes; an empty batch asks for nothing."""
+    if not batch:
+        return CommitRequest((), "")
+    batch = [checked_model(entry, MemoryEntry, "entries") for entry in batch]
+    asked = request(
+        policy,
+        [Write(entry) for entry in batch],
+        author=batch[0].agent_id,
+        session_id=batch[0].provenance.session_id or None,
+        idempotency_key=idempotency_key,
+    )
+    return replace(asked, batch=batch)
+
+
+def outcome_request(policy: OutcomePolicy, record: OutcomeRecord) -> CommitRequest:
+    """A request for one outcome."""
+    record = checked_model(record, OutcomeRecord, "record")
+    return request(policy, [Outcome(record)], author=record.agent_id, session_id=record.session_id)
+
+
+def commit_entries(tx: Transaction, asked: CommitRequest) -> Sequence[MemoryEntry]:
+    """As ``commit``, for those who want the entries alone."""
+    return list(commit(tx, asked).entries) if asked.changes else []
+
+
+def commit(tx: Transaction, asked: CommitRequest) -> CommitResult:
+    """Apply the changes in order and append the commit that holds them."""
+    author, key = asked.author, asked.idempotency_key
+    payload = payload_digest(asked.changes) if key else ""
+    stored = idempotency.find(tx, author, key, payload) if key else None
+    if stored is not None:
+        return _repeated(tx, stored)
     draft = begin(tx)
     written: list[MemoryEntry] = []
-    for change in changes:
-        if isinstance(change, Write):
+    for change in asked.changes:
+        if isinstance(change, PreparedWrite):
             written.append(entries.write(tx, draft, change))
         else:
             written += outcomes.record(tx, draft, change.record)
-    kind: CommitKind = "write" if any(isinstance(c, Write) for c in changes) else "outcome"
+    writes = any(isinstance(change, PreparedWrite) for change in asked.changes)
     done = append(
         tx,
         draft,
-        commit_id=commit_id or tx.ids.hex(COMMIT_ID_DIGITS),
-        kind=kind,
-        message=message,
+        commit_id=_adopted(tx, asked.batch) or tx.ids.hex(COMMIT_ID_DIGITS),
+        kind="write" if writes else "outcome",
+        message=asked.message,
         author=author,
-        session_id=session_id,
+        session_id=asked.session_id,
     )
     own = {(entry.entity_path, entry.key, entry.version) for entry in draft.entries}
     result = CommitResult(
@@ -151,9 +186,13 @@ def commit(
         ),
         effects=tuple(draft.effects),
     )
-    if idempotency_key and payload is not None:
-        idempotency.store(tx, author, idempotency_key, payload, result)
+    if key:
+        idempotency.store(tx, author, key, payload, result)
     return result
+
+
+def _adopted(tx: Transaction, batch: Sequence[MemoryEntry]) -> str | None:
+    return adopted_id(batch, lambda named: bool(tx.value(IS_KNOWN, (tx.namespace, named))))
 
 
 def begin(tx: Transaction) -> CommitDraft:
@@ -248,6 +287,14 @@ def list_commits(
     return found
 
 
+def count(tx: Transaction, viewer: str | None) -> int:
+    """How many commits the viewer can see anything of."""
+    if viewer is not None:
+        return len(list_commits(tx, viewer=viewer))
+    number: int = tx.value(COMMIT_COUNT, (tx.namespace,))
+    return number
+
+
 def get_commit(tx: Transaction, commit_id: str, *, viewer: str | None = None) -> Commit | None:
     row = tx.one(COMMIT_BY_ID, (tx.namespace, commit_id))
     if row is None:
@@ -258,6 +305,7 @@ def get_commit(tx: Transaction, commit_id: str, *, viewer: str | None = None) ->
 def save_commit(tx: Transaction, given: Commit) -> Commit:
     check_saved(given)
     known = get_commit(tx, given.id)
+    check_may_describe(given, known, get_commit(tx, given.id, viewer=given.author_agent_id))
     said = (given.message, given.author_agent_id, given.session_id)
     if known is None:
         check_free(given.id, bool(tx.value(IS_KNOWN, (tx.namespace, given.id))))

@@ -13,17 +13,15 @@ import aiosqlite
 from amfs_sqlite.clock import Clock, IdSource, patience
 from amfs_sqlite.errors import (
     AdapterClosedError,
-    AmfsError,
     InvalidArgumentError,
     StoreBusyError,
-    StoreCorruptError,
-    StoreError,
     StoreFullError,
     StoreReadOnlyError,
     StoreUnavailableError,
     quoted,
 )
 from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.rules.limits import check_name
 from amfs_sqlite.sqlite import exits, files, functions, index, migrate
 from amfs_sqlite.sqlite.guard import (
     LOCK_SUFFIX,
@@ -34,8 +32,8 @@ from amfs_sqlite.sqlite.guard import (
     known_faults,
 )
 from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop
-from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.translation import is_busy, translated
 from amfs_sqlite.sqlite.watching import SqliteFeed
 
 MEMORY = ":memory:"
@@ -63,7 +61,7 @@ class StoreDescription(NamedTuple):
 
 
 class Database:
-    """One writer and one reader on one file; in memory, one connection for both."""
+    """One writer, one reader, and one for long scans when first needed; in memory, one for all."""
 
     def __init__(
         self,
@@ -80,6 +78,9 @@ class Database:
             raise InvalidArgumentError("durability", f"is {quoted(durability)}; choose 'full' or 'normal'")
         if not 0 <= busy_timeout_s < math.inf:
             raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
+        check_name(namespace, "namespace")
+        if not isinstance(policy, OutcomePolicy):
+            raise InvalidArgumentError("outcomes", f"is {quoted(policy)}; choose AMFS_0_3 or HANDOFF")
         self.in_memory = os.fspath(path) == MEMORY
         self.path = MEMORY if self.in_memory else files.resolve(path)
         self.namespace = namespace
@@ -92,12 +93,14 @@ class Database:
         self._guard: Guard = OpenGuard()
         self._writer: Lane | None = None
         self._reader: Lane | None = None
+        self._scanner: Lane | None = None
         self._feed: SqliteFeed | None = None
         self._changing = asyncio.Lock()
         self._closing = False
         self._content_is_gone = False
         self._unindexed = 0
         self._has_written = False
+        self._identity: tuple[int, int] | None = None
         self._is_unannounced = False
 
     @property
@@ -123,6 +126,20 @@ class Database:
     ) -> T:
         """Run a storage function in a snapshot of its own; it must not write."""
         answer: T = await self._lane(self._reader).submit(
+            lambda connection: body(self._transaction(connection), *args, **kwargs)
+        )
+        return answer
+
+    async def scan(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``read``, for what takes long: on a connection of its own, so that no other reader waits."""
+        self._lane(self._reader)
+        async with self._changing:
+            if self._scanner is None and not self.in_memory and self.is_open:
+                self._scanner = await self._connect(self._run_reads)
+                await hop(self._scanner.connection, self._prepare_reader)
+        answer: T = await self._lane(self._scanner or self._reader).submit(
             lambda connection: body(self._transaction(connection), *args, **kwargs)
         )
         return answer
@@ -169,9 +186,10 @@ class Database:
                 return False
             if self._content_is_gone:
                 raise AdapterClosedError("was in memory, and what it held went when it was closed")
-            with _translated(self.path):
+            with translated(self.path):
                 if not self.in_memory:
                     files.prepare(self.path, migrate.NEWEST)
+                    self._identity = files.identity(self.path)
                     self._guard = self._new_guard()
             try:
                 self._writer = await self._connect(self._run_writes, self._announce)
@@ -204,7 +222,7 @@ class Database:
 
     async def _connect(self, run_group: Any, on_done: Callable[[], None] | None = None) -> Lane:
         target = MEMORY if self.in_memory else files.file_uri(self.path)
-        with _translated(self.path):
+        with translated(self.path):
             connection = await aiosqlite.connect(
                 target,
                 uri=not self.in_memory,
@@ -228,12 +246,13 @@ class Database:
             await lane.finish()
 
     def _lanes(self) -> list[Lane]:
-        return list(dict.fromkeys(lane for lane in (self._reader, self._writer) if lane is not None))
+        lanes = (self._scanner, self._reader, self._writer)
+        return list(dict.fromkeys(lane for lane in lanes if lane is not None))
 
     async def _release(self) -> None:
         """The reader first: whoever closes a file last checkpoints it, and that must be the writer."""
         lanes = self._lanes()
-        self._reader = self._writer = self._feed = None
+        self._scanner = self._reader = self._writer = self._feed = None
         try:
             for lane in lanes:
                 exits.forget(lane.connection)
@@ -249,7 +268,7 @@ class Database:
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """The writer's settings and the schema. Where both are in place already nothing is locked."""
-        with _translated(self.path):
+        with translated(self.path):
             functions.register(connection)
             self._patiently(lambda: _run_all(connection, self._writer_settings()))
             if self._patiently(lambda: migrate.is_needed(connection, self.path)):
@@ -272,7 +291,7 @@ class Database:
     def _prepare_reader(self, connection: sqlite3.Connection) -> None:
         if self.in_memory:
             return
-        with _translated(self.path):
+        with translated(self.path):
             functions.register(connection)
             self._patiently(lambda: _run_all(connection, READER_SETTINGS))
 
@@ -284,15 +303,16 @@ class Database:
         if not self._has_written:
             return
         try:
-            with _translated(self.path):
+            with translated(self.path):
                 if self._unindexed and not self.in_memory:
                     with self._exclusively(connection, CLOSE_TIMEOUT_S):
                         index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
                 self._checkpoint(connection)
         except StoreBusyError:
             return
-        except (StoreFullError, StoreReadOnlyError):
-            return  # Both are derived or repeated work: what was acknowledged is in the file.
+        except (StoreFullError, StoreReadOnlyError, StoreUnavailableError) as error:
+            # Both are derived or repeated work: what was acknowledged is in the file.
+            files.log.warning("the text index and the log were left as they are at closing: %s", error)
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
         for _ in patience(CLOSE_TIMEOUT_S):
@@ -306,16 +326,40 @@ class Database:
     # ------------------------------------------------------------------ running jobs, on the threads
 
     def _run_writes(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
-        """All in one transaction; if one fails, each in its own, so that only the failing one fails."""
+        """All in one transaction; if one raises, once more with each apart, so that only that one fails."""
+        answers: list[Answer] = []
         try:
-            with _translated(self.path), self._exclusively(connection):
-                return [Answer(body(connection)) for body in bodies]
-        except StoreBusyError as busy:
-            return [Answer(error=busy)] * len(bodies)
+            with translated(self.path), self._exclusively(connection):
+                for body in bodies:
+                    answers.append(Answer(body(connection)))  # noqa: PERF401 - how far it came matters
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
-            if len(bodies) == 1:
-                return [Answer(error=error)]
-        return [answer for body in bodies for answer in self._run_writes(connection, [body])]
+            raised_by_a_body = len(answers) < len(bodies) and not isinstance(error, StoreBusyError)
+            if len(bodies) > 1 and raised_by_a_body:
+                return self._run_writes_apart(connection, bodies)
+            return [Answer(error=error)] * len(bodies)
+        return answers
+
+    def _run_writes_apart(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
+        try:
+            with translated(self.path), self._exclusively(connection):
+                return [self._run_apart(connection, body) for body in bodies]
+        except StoreFullError:  # the whole transaction went with one job: what fits may still go in alone
+            return [answer for body in bodies for answer in self._run_writes(connection, [body])]
+        except Exception as error:  # noqa: BLE001 - SQLite gave up the transaction, and all jobs with it
+            return [Answer(error=error)] * len(bodies)
+
+    def _run_apart(self, connection: sqlite3.Connection, body: Body) -> Answer:
+        connection.execute("SAVEPOINT job")
+        try:
+            with translated(self.path):
+                answer = Answer(body(connection))
+        except Exception as error:
+            if not connection.in_transaction:
+                raise
+            connection.execute("ROLLBACK TO job")
+            answer = Answer(error=error)
+        connection.execute("RELEASE job")
+        return answer
 
     def _run_reads(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
         return [self._run_read(connection, body) for body in bodies]
@@ -328,7 +372,7 @@ class Database:
                 return body(connection)
 
         try:
-            with _translated(self.path):
+            with translated(self.path):
                 return Answer(self._patiently(once))
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
             return Answer(error=error)
@@ -339,7 +383,7 @@ class Database:
             try:
                 return attempt()
             except sqlite3.Error as error:
-                if not _is_busy(error):
+                if not is_busy(error):
                     raise
         raise StoreBusyError(self.path, f"was locked by another process for {self._busy_timeout_s:g} s")
 
@@ -361,6 +405,7 @@ class Database:
                 self._guard.release()
 
     def _begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
+        self._check_in_place()
         for _ in patience(timeout_s):
             if not self._guard.try_acquire():
                 continue
@@ -368,7 +413,7 @@ class Database:
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.Error as error:
                 self._guard.release()
-                if not _is_busy(error):
+                if not is_busy(error):
                     raise
             else:
                 return
@@ -376,6 +421,14 @@ class Database:
             self.path,
             f"another process held the write lock for {timeout_s:g} s; nothing was stored",
         )
+
+    def _check_in_place(self) -> None:
+        """A file that was deleted or replaced under us would take writes that nobody finds again."""
+        if not self.in_memory and files.identity(self.path) != self._identity:
+            raise StoreUnavailableError(
+                self.path,
+                "was deleted or replaced while it was open; nothing was stored: open it anew",
+            )
 
     # ------------------------------------------------------------------ beside the jobs
 
@@ -448,44 +501,3 @@ async def _to_the_end(work: Awaitable[object]) -> None:
     if cancelled is not None:
         raise cancelled
     task.result()
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _code(error: sqlite3.Error) -> int | None:
-    """SQLite's primary code; what the driver itself raises has none."""
-    extended: int | None = getattr(error, "sqlite_errorcode", None)
-    return None if extended is None else extended & 0xFF
-
-
-_KINDS: dict[int | None, type[StoreError]] = {
-    sqlite3.SQLITE_BUSY: StoreBusyError,
-    sqlite3.SQLITE_LOCKED: StoreBusyError,
-    sqlite3.SQLITE_FULL: StoreFullError,
-    sqlite3.SQLITE_READONLY: StoreReadOnlyError,
-    sqlite3.SQLITE_CORRUPT: StoreCorruptError,
-    sqlite3.SQLITE_NOTADB: StoreCorruptError,
-    sqlite3.SQLITE_CANTOPEN: StoreUnavailableError,
-    sqlite3.SQLITE_IOERR: StoreUnavailableError,
-    sqlite3.SQLITE_PERM: StoreUnavailableError,
-}
-
-
-@contextmanager
-def _translated(path: str) -> Iterator[None]:
-    """SQLite's errors and the system's as ours, the cause kept."""
-    try:
-        yield
-    except AmfsError:
-        raise
-    except sqlite3.Error as error:
-        kind = _KINDS.get(_code(error), StoreError)
-        raise kind(path, f"SQLite says: {error}") from error
-    except UnreadableRowError as error:
-        raise StoreCorruptError(path, str(error)) from error
-    except PermissionError as error:
-        raise StoreReadOnlyError(path, f"the system says: {error.strerror}") from error
-    except OSError as error:
-        raise StoreUnavailableError(path, f"the system says: {error.strerror}") from error

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from amfs_sqlite.models import CommitEntry, MemoryEntry, Write
+from amfs_sqlite.models import CommitEntry, MemoryEntry
+from amfs_sqlite.rules.commits import PreparedWrite
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain, record_digest
 from amfs_sqlite.rules.limits import check_count, check_instant, check_min_confidence
-from amfs_sqlite.rules.values import decode, encode
+from amfs_sqlite.rules.values import decode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
 from amfs_sqlite.sqlite.drafts import CommitDraft
@@ -24,9 +25,10 @@ FROM current AS c LEFT JOIN commits AS m ON m.sequence = c.sequence
 HERE = "c.namespace = :namespace AND c.branch = :branch"
 AT = f"{HERE} AND c.entity_path = :entity_path AND c.key = :key"
 VISIBLE = "(:viewer IS NULL OR c.shared = 1 OR c.agent_id = :viewer)"
+# One range that an index can walk, and within it the rule: the path itself, or below it.
 BELOW = (
-    "(c.entity_path = :entity_path"
-    " OR (c.entity_path >= :entity_path || '/' AND c.entity_path < :entity_path || '0'))"
+    "(c.entity_path >= :entity_path AND c.entity_path < :entity_path || '0'"
+    " AND (c.entity_path = :entity_path OR c.entity_path >= :entity_path || '/'))"
 )
 NOT_SYSTEM = (
     f"NOT (c.entity_path = '{SYSTEM_PATH}'"
@@ -77,8 +79,8 @@ INSERT_VERSION = """
 INSERT INTO versions (value, amfs_version, agent_id, session_id, written_at, tags, shared, ttl_at,
                       artifact_refs, extra, content_hash, integrity_chain, id, version, kind,
                       sequence, confidence, outcome_count, success_count, failure_count, key_id,
-                      record_digest)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+                      extra_hash, record_digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 NEWEST_VERSION_ID = "SELECT coalesce(max(id), 0) FROM versions"
 NEXT_KEY_ID = "SELECT coalesce(max(id), 0) + 1 FROM current"
 UNTAG = "DELETE FROM entry_tags WHERE tag = ? AND key_id = ?"
@@ -202,38 +204,35 @@ def standing(tx: Transaction, entity_path: str, key: str) -> Standing | None:
     return None if row is None else Standing(*row)
 
 
-def write(tx: Transaction, draft: CommitDraft, change: Write) -> MemoryEntry:
+def write(tx: Transaction, draft: CommitDraft, change: PreparedWrite) -> MemoryEntry:
     """Append the entry as the next version of its key."""
     entry = change.entry
     before = standing(tx, entry.entity_path, entry.key)
-    if before is None:
-        check_expected(change.expected_version, None, None, (entry.entity_path, entry.key))
-    else:
-        known = is_visible(bool(before.shared), before.agent_id, entry.agent_id)
-        check_expected(
-            change.expected_version,
-            before.version,
-            before.agent_id if known else None,
-            (entry.entity_path, entry.key),
-        )
-    return append(tx, draft, stamped(entry, tx.now), before, kind="write")
+    known = before is not None and is_visible(bool(before.shared), before.agent_id, entry.agent_id)
+    check_expected(
+        change.expected_version,
+        before and before.version,
+        before.agent_id if before and known else None,
+        (entry.entity_path, entry.key),
+    )
+    return append(tx, draft, _stamped(entry, tx.now), change.value, change.content_hash, before=before)
 
 
 def append(
     tx: Transaction,
     draft: CommitDraft,
     entry: MemoryEntry,
-    before: Standing | None,
+    value: str,
+    content: str,
     *,
-    kind: str,
+    before: Standing | None,
+    kind: str = "write",
 ) -> MemoryEntry:
     """Store the next version behind what stands there: hashes, both rows, tags, and its line in the
     commit.
 
-    ``success_count`` and ``failure_count`` are taken from the entry.
+    ``success_count`` and ``failure_count`` are taken from the entry, the value from its text.
     """
-    value = encode(entry.value)
-    content = content_hash(decode(value))
     version_id: int = tx.value(NEWEST_VERSION_ID) + 1
     key_id: int = tx.value(NEXT_KEY_ID) if before is None else before.key_id
     entry = entry.model_copy(
@@ -255,47 +254,30 @@ def append(
         entry.success_count,
         entry.failure_count,
     )
-    record = record_digest(
-        entry,
-        namespace=tx.namespace,
-        branch=tx.branch,
-        kind=kind,
-        success_count=entry.success_count,
-        failure_count=entry.failure_count,
-    )
+    extra = content_hash(entry.model_extra or {})
+    record = record_digest(entry, namespace=tx.namespace, branch=tx.branch, kind=kind, extra_hash=extra)
     if before is None:
         tx.run(INSERT_CURRENT, (*columns, tx.namespace, tx.branch, entry.entity_path, entry.key))
     else:
         tx.run(UPDATE_CURRENT, (*columns, key_id))
-    tx.run(INSERT_VERSION, (*columns, key_id, record))
+    tx.run(INSERT_VERSION, (*columns, key_id, extra, record))
     _retag(tx, key_id, decode(before.tags) if before else (), entry.provenance.pattern_refs)
     tx.versions_written += 1
     draft.add_version(
         CommitEntry(
-            entity_path=entry.entity_path,
-            key=entry.key,
-            version=entry.version,
-            content_hash=content,
+            entity_path=entry.entity_path, key=entry.key, version=entry.version, content_hash=content
         ),
         record,
     )
     return entry
 
 
-def stamped(entry: MemoryEntry, now: datetime) -> MemoryEntry:
-    """The entry as a writer means it: written now unless it says when, with nothing an adapter fills."""
-    provenance = entry.provenance
-    if provenance.written_at is None:
-        provenance = provenance.model_copy(update={"written_at": now})
-    return entry.model_copy(
-        update={
-            "provenance": provenance,
-            "superseded_at": None,
-            "success_count": 0,
-            "failure_count": 0,
-        }
-        | decode(encode(entry.model_extra or {}, "extra"))
-    )
+def _stamped(entry: MemoryEntry, now: datetime) -> MemoryEntry:
+    """The entry written now, unless it says when."""
+    if entry.provenance.written_at is not None:
+        return entry
+    provenance = entry.provenance.model_copy(update={"written_at": now})
+    return entry.model_copy(update={"provenance": provenance})
 
 
 def _retag(tx: Transaction, key_id: int, old: Sequence[str], new: Sequence[str]) -> None:

@@ -2,8 +2,11 @@
 
 import logging
 import os
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from amfs_sqlite.errors import (
     ForeignFileError,
@@ -14,8 +17,6 @@ from amfs_sqlite.errors import (
 )
 
 APPLICATION_ID = 0x414D4653  # "AMFS" in ASCII
-SQLITE_MAGIC = b"SQLite format 3\0"
-HEADER_BYTES = 100
 # SQLite puts "-journal" behind the name, and on Unix takes no longer path than this with it.
 MAX_NAME_BYTES = 255 - 8
 MAX_PATH_BYTES = 512 - 8
@@ -40,21 +41,20 @@ def prepare(path: str, newest_schema: int) -> None:
     """Make sure that a store can be opened here: create an empty private file, or look at what is
     there.
 
-    Raises for what must be left alone. Reads at most the header, and never through SQLite, which
-    would put its side files beside a file that is not ours.
+    Raises for what must be left alone.
     """
     _refuse_long(path)
     try:
         _create_if_missing(path)
         logged = size(path + "-wal")  # Before the header: another process may be filling an empty file.
-        header = _header(path)
+        filled = size(path) > 0
     except PermissionError as refused:
         raise StoreReadOnlyError(path, f"cannot be created or read: {refused.strerror}") from refused
     except OSError as failed:
         raise StoreUnavailableError(path, f"cannot be opened: {failed.strerror}") from failed
     _refuse_second_names(path)
-    if header:
-        _refuse_foreign(path, header, newest_schema)
+    if filled:
+        _refuse_foreign(path, newest_schema)
     elif logged:
         raise StoreCorruptError(path, "is empty, but its -wal beside it is not")
     _warn_of_wide_modes(path)
@@ -83,20 +83,38 @@ def _create_if_missing(path: str) -> None:
         return
 
 
-def _header(path: str) -> bytes:
-    with Path(path).open("rb") as file:
-        return file.read(HEADER_BYTES)
+class _Header(NamedTuple):
+    application_id: int
+    schema: int
 
 
-def _refuse_foreign(path: str, header: bytes, newest_schema: int) -> None:
-    if not any(header) and size(path + "-journal"):
-        return  # A creation was cut short: SQLite rolls it back, then the schema is looked at again.
-    if len(header) < HEADER_BYTES or not header.startswith(SQLITE_MAGIC):
+def _header(path: str) -> _Header | None:
+    """What the file says it is; None when it is no SQLite file.
+
+    Read through SQLite, as a file that nobody changes: it locks nothing and puts nothing beside the file.
+    Opening and closing the file any other way would drop every lock that this process holds on it.
+    """
+    with closing(sqlite3.connect(Path(path).as_uri() + "?mode=ro&immutable=1", uri=True)) as connection:
+        try:
+            (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+            (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            return None
+    return _Header(application_id, schema)
+
+
+def _refuse_foreign(path: str, newest_schema: int) -> None:
+    header = _header(path)
+    if header is None:
+        if size(path + "-journal"):
+            return  # A creation was cut short: SQLite rolls it back, then the schema is looked at again.
         raise ForeignFileError(path, "is not a SQLite file")
-    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+    if header.application_id != APPLICATION_ID:
         raise ForeignFileError(path, "is a SQLite file of another program")
-    if (found := int.from_bytes(header[60:64], "big")) > newest_schema:
-        raise NewerSchemaError(path, found, newest_schema)
+    if header.schema > newest_schema:
+        raise NewerSchemaError(path, header.schema, newest_schema)
 
 
 def _refuse_second_names(path: str) -> None:
@@ -109,6 +127,15 @@ def _warn_of_wide_modes(path: str) -> None:
     mode = stat.S_IMODE(Path(path).stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         log.warning("%s can be read by other users (mode %o); chmod 600 keeps it private", path, mode)
+
+
+def identity(path: str) -> tuple[int, int] | None:
+    """Which file stands at the path; None when there is none."""
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def size(path: str) -> int:

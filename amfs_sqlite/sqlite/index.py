@@ -8,7 +8,7 @@ from amfs_sqlite.sqlite.transaction import Transaction
 BATCH = 1000
 
 INDEXED_THROUGH = """
-SELECT iif(tokenizer_version = ?, indexed_version_id, 0) FROM text_state"""
+SELECT coalesce((SELECT indexed_version_id FROM text_state WHERE tokenizer_version = ?), 0)"""
 PENDING_COUNT = """
 SELECT count(*) FROM (SELECT 1 FROM current WHERE version_id > ? LIMIT ?)"""
 PENDING = """
@@ -16,7 +16,8 @@ SELECT c.version_id, c.id FROM current AS c WHERE c.version_id > ? ORDER BY c.ve
 ENTRY_OF_KEY = f"{ENTRY} WHERE c.id = ?"
 CLEAR = "DELETE FROM text_index"
 REPLACE = "INSERT OR REPLACE INTO text_index (rowid, tokens) VALUES (?, ?)"
-ADVANCE = "UPDATE text_state SET indexed_version_id = ?, tokenizer_version = ?"
+ADVANCE = """
+INSERT OR REPLACE INTO text_state (one, indexed_version_id, tokenizer_version) VALUES (1, ?, ?)"""
 
 
 def indexed_through(tx: Transaction) -> int:

@@ -26,12 +26,13 @@ from amfs_sqlite.rules.hashing import (
     record_digest,
     tree_hash,
 )
-from amfs_sqlite.rules.values import decode
+from amfs_sqlite.rules.values import decode, encode
+from amfs_sqlite.sqlite import migrate
 from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, entry_of, moment, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
 VERSIONS = """
-SELECT v.key_id, c.namespace, c.branch, v.kind, v.record_digest, v.id, v.sequence,
+SELECT v.key_id, c.namespace, c.branch, v.kind, v.record_digest, v.id, v.sequence, v.extra_hash,
        c.entity_path, c.key, v.version, v.value, v.amfs_version, v.agent_id, v.session_id,
        v.written_at, v.tags, v.shared, v.ttl_at, v.artifact_refs, v.extra, v.content_hash,
        v.integrity_chain, m.id, v.confidence, v.outcome_count, v.success_count, v.failure_count, NULL
@@ -69,6 +70,17 @@ SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confide
        e.applied, e.reason, e.resulting_version, e.success
 FROM outcome_effects AS e LEFT JOIN current AS c ON c.id = e.key_id
 WHERE e.outcome_id = ? ORDER BY e.id"""
+ORPHANS = """
+SELECT c.entity_path, c.key, e.version FROM outcome_effects AS e
+LEFT JOIN outcomes AS o ON o.id = e.outcome_id LEFT JOIN current AS c ON c.id = e.key_id
+WHERE o.id IS NULL OR c.id IS NULL ORDER BY e.id"""
+UNCAUSED = """
+SELECT c.entity_path, c.key, v.version FROM versions AS v JOIN current AS c ON c.id = v.key_id
+WHERE v.kind = 'outcome' AND NOT EXISTS (
+    SELECT 1 FROM outcome_effects AS e
+    WHERE e.key_id = v.key_id AND e.version = v.version - 1 AND e.resulting_version = v.version
+    AND e.applied = 1 AND e.confidence_after = v.confidence)
+ORDER BY v.id"""
 HEAD = "SELECT sequence, digest FROM head"
 COUNTS = """
 SELECT (SELECT count(*) FROM current), (SELECT count(*) FROM versions),
@@ -90,9 +102,12 @@ class Line(NamedTuple):
     record_digest: str
     version_id: int
     sequence: int
+    extra_hash: str
     entry: MemoryEntry
     damaged: frozenset[int] = frozenset()
     """The columns that cannot be read; what stands for them in ``entry`` is not what they hold."""
+    value: str | None = None
+    """The value's text: other programs may read it otherwise than we do, unless it is as we wrote it."""
 
     def finding(self, code: FindingCode, message: str) -> Finding:
         """Something about this version."""
@@ -109,7 +124,13 @@ def verify(tx: Transaction) -> VerifyReport:
             version_count=versions,
             commit_count=commits,
             outcome_count=outcomes,
-            findings=(*_key_findings(tx), *_outcome_findings(tx), *_commit_findings(tx)),
+            findings=(
+                *_key_findings(tx),
+                *_outcome_findings(tx),
+                *_uncaused_findings(tx),
+                *_commit_findings(tx),
+                *_schema_findings(tx),
+            ),
         )
 
 
@@ -153,9 +174,9 @@ def _key_findings(tx: Transaction) -> Iterator[Finding]:
         before: Line | None = None
         for row in rows:
             if row[1] is None:
-                yield _finding("link", "a version without its key", version=row[9], commit_id=row[22])
+                yield _finding("link", "a version without its key", version=row[10], commit_id=row[23])
                 continue
-            line = Line._make((*row[:7], *_readable(row[7:])))
+            line = Line._make((*row[:8], *_readable(row[8:]), row[8 + VALUE]))
             yield from _version_findings(line, before)
             before = line
         if before is not None:
@@ -202,7 +223,7 @@ def _version_findings(line: Line, before: Line | None) -> Iterator[Finding]:
         yield line.finding("link", "integrityChain does not follow from the version before")
     if not SHA256.fullmatch(line.record_digest):
         yield line.finding("algorithm", "the record digest is no SHA-256")
-    elif line.damaged - {VALUE} or _record_digest(line) != line.record_digest:
+    elif line.damaged - {VALUE} or not _has_its_record(line):
         yield line.finding("record", "something written with this version differs from its digest")
     if entry.commit_id is None:
         yield line.finding("commit", "the commit that wrote this version is missing")
@@ -210,23 +231,24 @@ def _version_findings(line: Line, before: Line | None) -> Iterator[Finding]:
 
 def _has_its_content(line: Line) -> bool:
     try:
-        return VALUE not in line.damaged and content_hash(line.entry.value) == line.entry.content_hash
+        as_stored = VALUE not in line.damaged and encode(line.entry.value) == line.value
+        return as_stored and content_hash(line.entry.value) == line.entry.content_hash
     except UNREADABLE:
         return False
 
 
-def _record_digest(line: Line) -> str | None:
+def _has_its_record(line: Line) -> bool:
     try:
-        return record_digest(
+        extra_holds = content_hash(line.entry.model_extra or {}) == line.extra_hash
+        return extra_holds and line.record_digest == record_digest(
             line.entry,
             namespace=line.namespace,
             branch=line.branch,
             kind=line.kind,
-            success_count=line.entry.success_count,
-            failure_count=line.entry.failure_count,
+            extra_hash=line.extra_hash,
         )
     except UNREADABLE:
-        return None
+        return False
 
 
 def _current_findings(tx: Transaction, key_id: int, newest: Line) -> Iterator[Finding]:
@@ -273,6 +295,14 @@ def _outcome_findings(tx: Transaction) -> Iterator[Finding]:
             yield _finding("outcome", message, commit_id=commit_id)
 
 
+def _uncaused_findings(tx: Transaction) -> Iterator[Finding]:
+    for path, key, version in tx.each(ORPHANS):
+        yield _finding("outcome", "an effect without its outcome or entry", (path, key), version=version)
+    for path, key, version in tx.each(UNCAUSED):
+        message = "an outcome's version is not what any recorded effect made"
+        yield _finding("outcome", message, (path, key), version=version)
+
+
 def _effect(row: Sequence[Any]) -> OutcomeEffect:
     path, key, version, policy, before, after, applied, reason, resulting_version, _ = row
     return OutcomeEffect(
@@ -299,6 +329,15 @@ def _commit_findings(tx: Transaction) -> Iterator[Finding]:
         previous, expected = digest, sequence + 1
     if tx.one(HEAD) != (expected - 1, previous):
         yield _finding("head", "the newest commit is not the one the head names")
+
+
+def _schema_findings(tx: Transaction) -> Iterator[Finding]:
+    """Triggers, views and altered tables: they could change what is read or written, unseen."""
+    expected = migrate.objects()
+    found = {(kind, name): sql for kind, name, sql in tx.each(migrate.OBJECTS)}
+    for kind, name in sorted({*expected, *found}):
+        if expected.get((kind, name)) != found.get((kind, name)):
+            yield _finding("algorithm", f"the {kind} {_shown(name)} is not as this release makes it")
 
 
 def _one_commit(tx: Transaction, row: Sequence[Any], previous: str) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime
 from functools import cache
 from importlib import resources
@@ -25,6 +26,12 @@ FIRST_TEXT_STATE = "INSERT INTO text_state (one, indexed_version_id, tokenizer_v
 TABLE_COUNT = "SELECT count(*) FROM sqlite_master"
 
 
+# What makes the schema; the tables behind the text index are SQLite's own.
+OBJECTS = r"""
+SELECT type, name, sql FROM sqlite_master
+WHERE sql IS NOT NULL AND name NOT LIKE 'text\_index\_%' ESCAPE '\'"""
+
+
 class Migration(NamedTuple):
     """One step, and the schema version it leads to."""
 
@@ -46,6 +53,15 @@ def migrations() -> tuple[Migration, ...]:
 
 
 NEWEST = 1
+
+
+@cache
+def objects() -> dict[tuple[str, str], str]:
+    """Everything that the migrations make, by kind and name."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for step in migrations():
+            connection.executescript(step.sql)
+        return {(kind, name): sql for kind, name, sql in connection.execute(OBJECTS)}
 
 
 def is_needed(connection: sqlite3.Connection, path: str) -> bool:

@@ -27,7 +27,9 @@ WHERE o.sequence = ? ORDER BY e.id"""
 EARLIER = """
 SELECT o.outcome_type, e.applied
 FROM outcomes AS o JOIN outcome_effects AS e ON e.outcome_id = o.id
-WHERE o.namespace = ? AND o.outcome_ref = ? AND e.key_id = ? ORDER BY e.id"""
+JOIN versions AS v ON v.key_id = e.key_id AND v.version = e.version
+WHERE o.namespace = :namespace AND o.outcome_ref = :outcome_ref AND e.key_id = :key_id
+AND (v.shared = 1 OR v.agent_id = :viewer) ORDER BY e.id"""
 INSERT_OUTCOME = """
 INSERT INTO outcomes (sequence, newest_version_id, namespace, outcome_ref, outcome_type, agent_id,
                       record, digest)
@@ -49,6 +51,7 @@ AND (:touching = 0 OR EXISTS (
     WHERE e.outcome_id = o.id AND (:entity_path IS NULL OR c.entity_path = :entity_path)
     AND (:key IS NULL OR c.key = :key)))
 ORDER BY o.id DESC"""
+OUTCOME_COUNT = "SELECT count(*) FROM outcomes WHERE namespace = ?"
 AUTHOR_OF_VERSION = f"""
 SELECT v.shared, v.agent_id FROM versions AS v JOIN current AS c ON c.id = v.key_id
 WHERE {entries.AT} AND v.version = :version"""
@@ -100,10 +103,13 @@ def _affect(
     before = entries.Standing(*tx.row(entries.STANDING, at))
     current = entry_of(tx.row(entries.CURRENT_ENTRY, at))
     named = _named(tx, target, given.agent_id)
-    earlier = [
-        Earlier(kind, bool(applied))
-        for kind, applied in tx.each(EARLIER, (tx.namespace, given.outcome_ref, before.key_id))
-    ] + [
+    asked = {
+        "namespace": tx.namespace,
+        "outcome_ref": given.outcome_ref,
+        "key_id": before.key_id,
+        "viewer": given.agent_id,
+    }
+    earlier = [Earlier(kind, bool(applied)) for kind, applied in tx.each(EARLIER, asked)] + [
         Earlier(given.outcome_type, affected.effect.applied)
         for affected in done
         if affected.key_id == before.key_id
@@ -116,7 +122,8 @@ def _affect(
         opinion = (entry.confidence, entry.outcome_count, entry.success_count, entry.failure_count)
         tx.run(MOVE_OPINION, (*opinion, before.key_id))
     else:
-        entry = entries.append(tx, draft, entry, before, kind="outcome")
+        value, content = encode(current.value), current.content_hash or ""
+        entry = entries.append(tx, draft, entry, value, content, before=before, kind="outcome")
     return Affected(before.key_id, effect, entry)
 
 
@@ -183,6 +190,14 @@ def list_outcomes(
         if shown is not None and _concerns(shown.effects, entity_path, key):
             found.append(shown)
     return found
+
+
+def count(tx: Transaction, viewer: str | None) -> int:
+    """How many outcomes the viewer can see anything of."""
+    if viewer is not None:
+        return len(list_outcomes(tx, viewer=viewer))
+    number: int = tx.value(OUTCOME_COUNT, (tx.namespace,))
+    return number
 
 
 def effects_of_commit(tx: Transaction, sequence: int) -> list[OutcomeEffect]:

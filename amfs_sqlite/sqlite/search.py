@@ -19,7 +19,8 @@ TAGGED = "c.id IN (SELECT t.key_id FROM entry_tags AS t WHERE t.tag = :tag)"
 CONTAINING = """(instr(lowered(c.entity_path), :contains) OR instr(lowered(c.key), :contains)
 OR instr(lowered(value_text(c.value)), :contains))"""
 COVERED = (
-    "(c.entity_path = :path{n} OR (c.entity_path >= :path{n} || '/' AND c.entity_path < :path{n} || '0'))"
+    "(c.entity_path >= :path{n} AND c.entity_path < :path{n} || '0'"
+    " AND (c.entity_path = :path{n} OR c.entity_path >= :path{n} || '/'))"
 )
 EXACT = "c.entity_path = :path{n}"
 # What the text index says, and what was found among the entries it has not come to yet.
@@ -34,6 +35,7 @@ NOTHING = "0"
 # SQLite's largest integer.
 MAX_LIMIT = 2**63 - 1
 LIVE = "(c.ttl_at IS NULL OR c.ttl_at > :now)"
+EXPIRED = "(c.ttl_at IS NOT NULL AND c.ttl_at <= :now)"
 CONFIDENT = "c.confidence >= :min_confidence"
 COLUMNS: Mapping[SortField, str] = {
     "version_number": "c.version_id",
@@ -69,7 +71,7 @@ def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | 
         entries=tuple(entry_of(row[width:]) for row in rows),
         next_cursor=search_cursor(query, viewer, store_id, rows[-1][:width]) if more and rows else None,
         below_confidence_count=tx.value(below, parameters) if confident else 0,
-        expired_count=tx.value(f"{COUNT} {source(f'NOT {LIVE}', *confident)}", parameters),
+        expired_count=tx.value(f"{COUNT} {source(EXPIRED, *confident)}", parameters),
     )
 
 

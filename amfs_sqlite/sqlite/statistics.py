@@ -36,8 +36,8 @@ def stats(tx: Transaction, *, include_system: bool = True, viewer: str | None = 
         confidence_avg=mean(confidences),
         outcome_linked_count=linked,
         version_count=tx.value(VERSION_COUNT + " AND ".join(conditions), _parameters(tx, viewer)),
-        commit_count=len(commits.list_commits(tx, viewer=viewer)),
-        outcome_count=len(outcomes.list_outcomes(tx, viewer=viewer)),
+        commit_count=commits.count(tx, viewer),
+        outcome_count=outcomes.count(tx, viewer),
     )
 
 

@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from amfs_sqlite.clock import IdSource
+from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.sqlite.rows import UnreadableRowError
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -33,6 +35,8 @@ class Transaction:
             return self.connection.execute(sql, parameters)
         except (UnicodeEncodeError, OverflowError):
             return self.connection.execute(sql, _bindable(parameters))
+        except sqlite3.ProgrammingError as refused:
+            raise InvalidArgumentError("an argument", f"is of no type it can have: {refused}") from refused
 
     def one(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
         """The first row, or None."""
@@ -40,12 +44,14 @@ class Transaction:
         return row
 
     def row(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...]:
-        """The first row, which is there."""
-        row: tuple[Any, ...] = self.execute(sql, parameters).fetchone()
+        """The first row, which is there in every store that is whole."""
+        row: tuple[Any, ...] | None = self.execute(sql, parameters).fetchone()
+        if row is None:
+            raise UnreadableRowError("a row that every store has is missing")
         return row
 
     def value(self, sql: str, parameters: Parameters = ()) -> Any:
-        """The only column of the first row, which is there."""
+        """The only column of ``row``."""
         (value,) = self.row(sql, parameters)
         return value
 

@@ -8,8 +8,9 @@ import click
 
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.errors import EntryNotFoundError, InvalidArgumentError
-from amfs_sqlite.models import EntryRef, MemoryEntry
+from amfs_sqlite.models import MemoryEntry
 from bridge.cli import records
+from bridge.cli.addresses import address, address_argument
 from bridge.cli.layout import Row, blank, fact
 from bridge.cli.options import (
     EPILOG,
@@ -23,20 +24,8 @@ from bridge.cli.options import (
     setting_options,
 )
 from bridge.cli.output import Output
-from bridge.operations import entries, references
+from bridge.operations import entries
 from bridge.session import Session
-
-
-def _one_or_two(context: click.Context, _: click.Parameter, words: Sequence[str]) -> Sequence[str]:
-    if len(words) > 2:
-        problem = f"These are {len(words)} words; name one record, as SCOPE KEY or as SCOPE/KEY."
-        raise click.UsageError(problem, context)
-    return words
-
-
-address_argument = click.argument(
-    "words", nargs=-1, required=True, metavar="SCOPE KEY | SCOPE/KEY", callback=_one_or_two
-)
 
 
 @click.command(epilog=EPILOG)
@@ -49,7 +38,7 @@ def show(words: Sequence[str], at: int | None, *, full: bool, as_json: bool) -> 
     """Show one record with all its facts.
 
     Name it by SCOPE and KEY, or in one word as it is printed elsewhere: SCOPE/KEY, or SCOPE/KEY@N
-    for version N.
+    for version N. It is shown as it is stored; whether that is what was written, `verify` checks.
 
     JSON: {"ref", "entry", "supersededAt", "successCount", "failureCount"}; entry has AMFS's names:
     entityPath, key, version, value, provenance, confidence, contentHash, integrityChain, ...
@@ -69,8 +58,8 @@ def history(words: Sequence[str], limit: int, after: int, *, full: bool, as_json
     """Show every belief a record has held, oldest first.
 
     They are linked by their hashes: each one in the chain is made of the content hash above it and
-    the one before it, so that none can be changed alone. Outcomes move the confidence of a belief
-    and add none: see `outcomes`.
+    the one before it, so that none can be changed alone. They are shown as stored: it is `verify`
+    that checks them. Outcomes move the confidence of a belief and add none: see `outcomes`.
 
     JSON: {"records": [as in show], "nextAfter": N for --after, or null where nothing is left}.
     """
@@ -87,7 +76,7 @@ def history(words: Sequence[str], limit: int, after: int, *, full: bool, as_json
 
 
 async def _record(session: Session, words: Sequence[str], at: int | None) -> MemoryEntry:
-    ref = await _address(session, words)
+    ref = await address(session, words)
     if at is not None and ref.version is not None:
         raise InvalidArgumentError("at", "names a version, and so does the reference; leave one out")
     version = ref.version if at is None else at
@@ -100,15 +89,8 @@ async def _record(session: Session, words: Sequence[str], at: int | None) -> Mem
 
 
 async def _beliefs(session: Session, words: Sequence[str], after: int, limit: int) -> Sequence[MemoryEntry]:
-    ref = await _address(session, words)
+    ref = await address(session, words)
     return await entries.history(session, ref.entity_path, ref.key, after_version=after, limit=limit)
-
-
-async def _address(session: Session, words: Sequence[str]) -> EntryRef:
-    if len(words) == 1:
-        return await references.resolve(session, words[0])
-    scope, key = words
-    return EntryRef(entity_path=scope, key=key)
 
 
 def _facts(out: Output, entry: MemoryEntry, *, full: bool) -> Iterator[Row]:

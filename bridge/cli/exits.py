@@ -7,6 +7,7 @@ from amfs_sqlite.errors import (
     EntryNotFoundError,
     StoreError,
 )
+from bridge.cli.addresses import ScopeNamedError
 from bridge.cli.output import OutputError
 from bridge.errors import PacketNotFoundError
 
@@ -30,7 +31,7 @@ EXIT_CODES = {
 def exit_code(error: AmfsError) -> int:
     """The code that a command ends with after this error."""
     match error:
-        case EntryNotFoundError() | PacketNotFoundError():
+        case EntryNotFoundError() | ScopeNamedError() | PacketNotFoundError():
             return FOUND
         case StoreError() | AdapterClosedError() | OutputError():
             return UNUSABLE

@@ -13,12 +13,19 @@ from bridge.cli.options import EPILOG, PLACE, answer, asked, json_option, settin
 from bridge.cli.output import Output
 from bridge.operations import integrity
 
+NEXT = (
+    "next: keep the file and those beside it as they are, compare them with a backup,"
+    " and rely on nothing that is named here"
+)
+
 
 @click.command(epilog=EPILOG)
 @json_option
 @setting_options(*PLACE)
 def verify(*, as_json: bool) -> int:
     """Check every hash and link; end with 1 if any is broken.
+
+    Nothing is repaired, and nothing is changed.
 
     JSON: {"ok", "keyCount", "versionCount", "commitCount", "outcomeCount", "findings": [{"code",
     "message", "entityPath", "key", "version", "commitId"}]}.
@@ -45,6 +52,8 @@ def _rows(out: Output, report: VerifyReport) -> Iterator[Row]:
     yield blank()
     for finding in report.findings:
         yield from _finding(out, finding)
+    yield blank()
+    yield Row((out.text(NEXT),), rail="  ")
 
 
 def _finding(out: Output, finding: Finding) -> Iterator[Row]:

@@ -32,10 +32,13 @@ SIGNED = (*PLACE, "agent")
 id_argument = click.argument("handoff_id", metavar="ID")
 
 
-@click.group(cls=CommandGroup, epilog=EPILOG)
+@click.group(cls=CommandGroup, epilog=EPILOG, invoke_without_command=True)
 @setting_options(*PLACE)
-def packets() -> None:
-    """List, show, release or cancel handoff packets."""
+@click.pass_context
+def packets(context: click.Context) -> None:
+    """List, show, release or cancel handoff packets; without a command, list them."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_packets)
 
 
 @packets.command("list", epilog=EPILOG)

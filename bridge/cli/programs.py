@@ -32,4 +32,4 @@ def demo(context: click.Context, arguments: Sequence[str]) -> int:
     """
     from demo.__main__ import main
 
-    return main([*given_arguments(context, "db"), *arguments])
+    return main([*given_arguments(context, "db"), *arguments], program=context.command_path)

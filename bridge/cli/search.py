@@ -20,10 +20,10 @@ from bridge.operations import search as searches
 @click.option("--tag", default="", help="Only with this exact tag.")
 @click.option(
     "--min-confidence",
-    type=float,
+    type=click.FloatRange(0, 1),
     default=0.0,
     metavar="NUMBER",
-    help="Leave out less, from 0 to 1; how many is told.",
+    help="Leave out less; how many is told.",
 )
 @limit_option(searches.DEFAULT_LIMIT)
 @click.option("--cursor", default="", help="Go on where an answer to the same question ended.")

@@ -26,6 +26,9 @@ NAMES_SHOWN = 10
 def stats(*, full: bool, as_json: bool) -> None:
     """Show the file and what it holds, in numbers.
 
+    Packets are stored as records too: records, versions, agents and scopes leave them out, commits
+    and outcomes do not.
+
     JSON: {"stats": {AMFS's names, and versionCount, commitCount, outcomeCount}, "packets": {state:
     count}, "store": {"path", "namespace", "sqliteVersion", "knownFaults", "journalMode",
     "schemaVersion", "fileBytes", "walBytes"}}.

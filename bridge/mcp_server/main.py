@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = from_sources(vars(given), os.environ)
     except AmfsError as refused:
-        _say(str(refused))
+        _say(f"{refused.code}: {refused}")
         return USAGE_ERROR
     for each in _ENDING_SIGNALS:
         signal.signal(each, signal.default_int_handler)

@@ -58,6 +58,7 @@ def _readings(text: str) -> list[EntryRef]:
 async def _is_stored(session: Session, ref: EntryRef) -> bool:
     path, key = ref.entity_path, ref.key
     if ref.version is None:
-        return await session.adapter.read(path, key, viewer=session.viewer) is not None
+        found = await session.adapter.read(path, key, include_expired=True, viewer=session.viewer)
+        return found is not None
     there = await session.adapter.read_at_version(path, key, ref.version, viewer=session.viewer)
     return there is not None

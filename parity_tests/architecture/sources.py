@@ -106,9 +106,7 @@ def _read(root: Path, name: str, path: Path, known: set[str]) -> Module:
     return Module(name, path.relative_to(root).as_posix(), text, tree, found)
 
 
-def _import_statements(
-    node: ast.AST, *, lazy: bool
-) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+def _import_statements(node: ast.AST, *, lazy: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, lazy

@@ -92,9 +92,7 @@ def cycle(root: Path) -> list[str]:
 
 def loaded_with(root: Path, package: str) -> set[str]:
     """The names of all modules that are loaded once this package was imported."""
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); __import__(sys.argv[2]); print(*sys.modules)"
-    )
+    code = "import sys; sys.path.insert(0, sys.argv[1]); __import__(sys.argv[2]); print(*sys.modules)"
     command = [sys.executable, "-c", code, str(root), package]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -31,9 +31,7 @@ def prints(root: Path) -> list[str]:
         for module in sources.modules(root)
         if not module.within(*MAY_PRINT)
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "print"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
 
 
@@ -50,9 +48,7 @@ def missing_packages(root: Path) -> list[str]:
     """All folders with modules that are no packages: what they hold would not be imported."""
     folders = {path.parent for name in sources.PACKAGES for path in (root / name).rglob("*.py")}
     return sorted(
-        folder.relative_to(root).as_posix()
-        for folder in folders
-        if not (folder / "__init__.py").is_file()
+        folder.relative_to(root).as_posix() for folder in folders if not (folder / "__init__.py").is_file()
     )
 
 

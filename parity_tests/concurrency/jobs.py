@@ -315,3 +315,13 @@ def answer_without_rights(pipe: Connection, path: str, file_mode: int, folder_mo
     except AmfsError as refused:
         answer = refused, refused
     pipe.send(answer)
+
+
+def opened_and_closed(number: int, path: str) -> int:
+    """Open the store, look, and close it: whoever is the last to close removes the log."""
+
+    async def visit() -> int:
+        async with SqliteAdapter(path) as adapter:
+            return len(await adapter.list())
+
+    return asyncio.run(visit())

@@ -92,6 +92,8 @@ def crossings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_a_reading_operation_crosses_once_and_begins_no_transaction_that_may_write(
     adapter: SqliteAdapter, begun: list[str], crossings: list[str], operation: str
 ) -> None:
+    await adapter.verify()  # its connection for long scans is opened when first needed
+    crossings.clear()
     await READING[operation](adapter)
     assert (len(crossings), len(begun)) == (1, 0)
 

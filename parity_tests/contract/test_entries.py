@@ -133,6 +133,7 @@ async def test_nothing_handed_in_or_out_is_the_stored_object(adapter: AmfsAdapte
     before = await state(adapter)
     recorded = await adapter.recorded_result("once", author="alice")
     assert recorded is not None
+    recorded_before = text(recorded)
     returned += [*recorded.entries, *await adapter.list(), *await adapter.history("svc/a", "k")]
     for read in (
         await adapter.read("svc/a", "k"),
@@ -144,6 +145,7 @@ async def test_nothing_handed_in_or_out_is_the_stored_object(adapter: AmfsAdapte
         entry.value["list"].append("changed")
         entry.value["map"]["a"] = "changed"
         (entry.model_extra or {})["note"]["inner"].append("changed")
+    assert text(await adapter.recorded_result("once", author="alice")) == recorded_before
     assert (value, note) == ({"list": [1], "map": {"a": 1}}, {"inner": [1]})
     value["list"].append("changed")
     note["inner"].append("changed")
@@ -161,7 +163,7 @@ async def test_a_write_that_expects_the_current_version_succeeds(
 
 
 @proves("entries.compare-and-set", "errors.version-conflict")
-@pytest.mark.parametrize(("versions", "expected"), [(0, 1), (1, 0), (1, 2), (2, 1), (2, -1), (2, 2**70)])
+@pytest.mark.parametrize(("versions", "expected"), [(0, 1), (1, 0), (1, 2), (2, 1), (2, 2**63 - 1)])
 async def test_a_write_that_expects_another_version_changes_nothing(
     adapter: AmfsAdapter, versions: int, expected: int
 ) -> None:
@@ -172,6 +174,15 @@ async def test_a_write_that_expects_another_version_changes_nothing(
     assert (error.entity_path, error.key) == ("svc/a", "k")
     assert (error.expected, error.actual) == (expected, versions)
     assert error.actual_agent_id == ("bob" if versions else None)
+
+
+@proves("entries.whole-numbers")
+@pytest.mark.parametrize("expected", [-1, True, 1.0, "1", 2**64])
+async def test_an_expected_version_is_a_whole_number_from_0(adapter: AmfsAdapter, expected: Any) -> None:
+    await adapter.write(draft())
+    attempt = adapter.write(draft(), expected_version=expected)
+    error = await refused(adapter, attempt, InvalidArgumentError)
+    assert error.argument == "expected_version"
 
 
 @proves("entries.compare-and-set")
@@ -193,6 +204,47 @@ async def test_writers_at_once_leave_no_gap_and_lose_nothing(adapter: AmfsAdapte
     history = await adapter.history("svc/a", "k")
     assert {each.version: each.value for each in history} == {each.version: each.value for each in written}
     assert (await adapter.verify()).ok
+
+
+@proves("entries.copies")
+async def test_what_was_asked_is_written_whatever_becomes_of_the_callers_objects(
+    adapter: AmfsAdapter,
+) -> None:
+    value: dict[str, Any] = {"a": [1]}
+    note: dict[str, Any] = {"n": [1]}
+    asked = asyncio.ensure_future(adapter.write(draft(value=value, note=note)))
+    # One turn of the loop, so that it has begun.
+    await asyncio.sleep(0)
+    value["a"].append(float("nan"))
+    note["n"].append(2)
+    written = await asked
+    assert (written.value, written.model_extra) == ({"a": [1]}, {"note": {"n": [1]}})
+    assert text(await adapter.read("svc/a", "k")) == text(written)
+    assert (await adapter.verify()).ok
+
+
+@proves("entries.checked-anew")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"confidence": "high"},
+        {"confidence": None},
+        {"entity_path": None},
+        {"key": b"k"},
+        {"shared": "no"},
+        {"ttl_at": "tomorrow"},
+        {"outcome_count": 1.5},
+        {"provenance": None},
+        {"artifact_refs": "u"},
+    ],
+    ids=str,
+)
+async def test_an_entry_that_was_bent_by_copying_is_refused(
+    adapter: AmfsAdapter, wrong: dict[str, Any]
+) -> None:
+    bent = draft().model_copy(update=wrong)
+    await refused(adapter, adapter.write(bent), InvalidArgumentError)
+    await refused(adapter, adapter.write_batch([draft(), bent]), InvalidArgumentError)
 
 
 @proves("entries.refused-writes-leave-nothing")

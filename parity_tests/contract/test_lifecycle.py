@@ -75,7 +75,7 @@ async def test_nothing_works_before_opening_or_after_closing(
 
 
 @proves("lifecycle.closed")
-async def test_an_empty_batch_and_bad_arguments_are_no_way_around(
+async def test_an_empty_batch_too_needs_an_open_adapter(
     open_adapter: AdapterOpener,
 ) -> None:
     adapter = open_adapter.closed()

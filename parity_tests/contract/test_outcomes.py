@@ -15,6 +15,7 @@ from amfs_sqlite import (
     InvalidArgumentError,
     OutcomePolicy,
 )
+from amfs_sqlite.rules.limits import MAX_OUTCOME_COUNT
 from parity_tests.adapters import AdapterOpener
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
@@ -77,17 +78,17 @@ async def test_texts_come_before_addresses_and_both_in_order(either: AmfsAdapter
     ],
     ids=lambda ref: str(ref)[:20],
 )
-@pytest.mark.parametrize("place", [0, 1, 2])
 async def test_an_address_that_is_not_stored_fails_the_whole_outcome(
-    either: AmfsAdapter, ref: EntryRef, place: int
+    either: AmfsAdapter, ref: EntryRef
 ) -> None:
     for _ in range(2):
         await either.write(draft("p", "k", confidence=0.5))
-    refs = [at("p", "k"), at("p", "k", 2)]
-    refs.insert(place, ref)
-    attempt = either.commit_outcome(outcome("success", "p/k", *refs))
-    error = await refused(either, attempt, EntryNotFoundError)
-    assert (error.entity_path, error.key, error.version) == (ref.entity_path, ref.key, ref.version)
+    for place in range(3):
+        refs = [at("p", "k"), at("p", "k", 2)]
+        refs.insert(place, ref)
+        attempt = either.commit_outcome(outcome("success", "p/k", *refs))
+        error = await refused(either, attempt, EntryNotFoundError)
+        assert (error.entity_path, error.key, error.version) == (ref.entity_path, ref.key, ref.version)
 
 
 @proves("outcomes.refused")
@@ -210,55 +211,6 @@ async def test_a_hidden_entry_does_not_make_a_text_ambiguous(either: AmfsAdapter
     assert [(each.entity_path, each.key) for each in recorded.effects] == [("a", "b/c")]
 
 
-async def three_outcomes(adapter: AmfsAdapter) -> None:
-    for path, key in (("p", "k"), ("p", "x"), ("q", "k")):
-        await adapter.write(draft(path, key, confidence=0.5))
-    await adapter.commit_outcome(outcome("success", at("p", "k"), outcome_ref="one"))
-    await adapter.commit_outcome(outcome("success", at("p", "x"), at("q", "k"), outcome_ref="two"))
-    await adapter.commit_outcome(outcome("success", outcome_ref="one"))
-
-
-@proves("outcomes.log")
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        ({}, ["one", "two", "one"]),
-        ({"outcome_ref": "one"}, ["one", "one"]),
-        ({"outcome_ref": "two"}, ["two"]),
-        ({"outcome_ref": "On%"}, []),
-        ({"entity_path": "p"}, ["two", "one"]),
-        ({"entity_path": "q"}, ["two"]),
-        ({"key": "k"}, ["two", "one"]),
-        ({"entity_path": "p", "key": "k"}, ["one"]),
-        ({"entity_path": "q", "key": "x"}, []),
-        ({"entity_path": "p", "outcome_ref": "one"}, ["one"]),
-        ({"limit": 2}, ["one", "two"]),
-        ({"limit": 0}, []),
-        ({"entity_path": "p", "limit": 1}, ["two"]),
-        ({"before": 6}, ["two", "one"]),
-        ({"before": 5, "limit": 5}, ["one"]),
-        ({"before": 4}, []),
-        ({"before": 1000}, ["one", "two", "one"]),
-    ],
-    ids=str,
-)
-async def test_the_outcome_log_is_newest_first_and_can_be_filtered(
-    either: AmfsAdapter, asked: dict[str, Any], found: list[str]
-) -> None:
-    await three_outcomes(either)
-    listed = await either.list_outcomes(**asked)
-    assert [each.record.outcome_ref for each in listed] == found
-    if "key" in asked or "entity_path" in asked:
-        assert all(each.effects for each in listed)
-
-
-@proves("outcomes.log")
-async def test_a_filter_by_entry_keeps_the_other_effects_of_an_outcome(either: AmfsAdapter) -> None:
-    await three_outcomes(either)
-    (two,) = await either.list_outcomes(entity_path="q")
-    assert [each.entity_path for each in two.effects] == ["p", "q"]
-
-
 @proves("outcomes.refused")
 async def test_a_refused_outcome_does_not_stand_in_the_way_of_the_right_one(
     either: AmfsAdapter,
@@ -283,3 +235,12 @@ async def test_an_outcome_about_a_visible_version_does_not_move_a_hidden_one(
     current = await either.read("svc/a", "k")
     assert current is not None
     assert (current.version, current.confidence, current.outcome_count) == (2, 0.25, 0)
+
+
+@proves("outcomes.refused")
+async def test_an_entry_with_the_largest_outcome_count_takes_no_more(either: AmfsAdapter) -> None:
+    await either.write(draft(key="last", confidence=0.5, outcome_count=MAX_OUTCOME_COUNT - 1))
+    (moved,) = await either.commit_outcome(outcome("failure", at(key="last")))
+    assert moved.outcome_count == MAX_OUTCOME_COUNT
+    attempt = either.commit_outcome(outcome("failure", at(key="last"), outcome_ref="run-2"))
+    assert (await refused(either, attempt, InvalidArgumentError)).argument == "outcome_count"

@@ -7,6 +7,8 @@ import pytest
 from amfs_sqlite import (
     AmfsAdapter,
     Commit,
+    FixedClock,
+    InvalidArgumentError,
     Outcome,
     SearchQuery,
     VersionConflictError,
@@ -160,6 +162,21 @@ async def test_a_commit_with_nothing_left_to_see_is_not_there(adapter: AmfsAdapt
     assert [each.id for each in pages] == ["bare"]
     following = await adapter.list_commits(viewer="carol", limit=1, before=3)
     assert [each.sequence for each in following] == [1]
+
+
+@proves("privacy.descriptions")
+@pytest.mark.parametrize("hidden", ["part", "all"])
+async def test_a_commit_is_described_only_by_those_who_see_all_of_it(
+    adapter: AmfsAdapter, hidden: str
+) -> None:
+    batch = [private("p", "hidden", agent="bob", commit_id="c1")]
+    batch += [draft("p", "open", agent="bob", commit_id="c1")] if hidden == "part" else []
+    await adapter.write_batch(batch)
+    described = Commit(id="c1", message="mine", author_agent_id="alice", created_at=FixedClock().now())
+    error = await refused(adapter, adapter.save_commit(described), InvalidArgumentError)
+    assert error.argument == "id"
+    own = described.model_copy(update={"author_agent_id": "bob"})
+    assert (await adapter.save_commit(own)).message == "mine"
 
 
 @proves("privacy.outcomes")

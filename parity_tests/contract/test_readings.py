@@ -10,8 +10,9 @@ from amfs_sqlite import (
     InvalidArgumentError,
     SearchQuery,
 )
-from parity_tests.drafts import draft
+from parity_tests.drafts import draft, private
 from parity_tests.ledger import proves
+from parity_tests.state import text
 
 
 @proves("entries.read-confidence")
@@ -98,6 +99,16 @@ async def test_an_entry_expires_at_its_instant(
     assert len(await adapter.list()) == len(await adapter.history("svc/a", "k")) == 1
     clock.set("2026-01-01")
     assert await adapter.read("svc/a", "k")
+
+
+@proves("entries.expiry")
+async def test_an_expired_entry_is_read_on_request(adapter: AmfsAdapter) -> None:
+    await adapter.write(draft(value="old"))
+    stored = await adapter.write(private(ttl_at="2026-01-01", confidence=0.5, agent="bob"))
+    assert text(await adapter.read("svc/a", "k", include_expired=True)) == text(stored)
+    assert await adapter.read("svc/a", "k", include_expired=True, min_confidence=0.6) is None
+    assert await adapter.read("svc/a", "k", include_expired=True, viewer="alice") is None
+    assert await adapter.read("svc/a", "k", include_expired=False) is None
 
 
 @proves("entries.expiry")
@@ -203,6 +214,8 @@ async def test_a_history_comes_in_pages(
         ("history", "after_version"),
         ("list_commits", "limit"),
         ("list_outcomes", "limit"),
+        ("list_commits", "before"),
+        ("list_outcomes", "before"),
     ],
 )
 async def test_a_limit_is_a_whole_number_from_0(

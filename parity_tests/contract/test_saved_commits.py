@@ -118,6 +118,32 @@ async def test_a_commit_without_an_id_is_not_saved(adapter: AmfsAdapter) -> None
     await refused(adapter, adapter.save_commit(saved("")), InvalidArgumentError)
 
 
+@proves("commits.save-adds")
+@pytest.mark.parametrize(
+    ("fields", "argument"),
+    [
+        ({"id": "x" * 4097}, "id"),
+        ({"id": "\ud83d"}, "id"),
+        ({"message": "x" * 65_537}, "message"),
+        ({"author_agent_id": "\ud83d"}, "author_agent_id"),
+        ({"session_id": "\ud83d"}, "session_id"),
+        ({"branch": "\ud83d"}, "branch"),
+        ({"tree_hash": "\ud83d"}, "tree_hash"),
+        ({"parent_ids": ("a", "\ud83d")}, "parent_ids"),
+        ({"entries": [{"entity_path": "\ud83d", "key": "k", "version": 1}]}, "entity_path"),
+        ({"entries": [{"entity_path": "p", "key": "\ud83d", "version": 1}]}, "key"),
+        ({"entries": [{"entity_path": "p", "key": "k", "version": -1}]}, "version"),
+        ({"entries": [{"entity_path": "p", "key": "k", "version": 2**64}]}, "version"),
+    ],
+)
+async def test_a_commit_that_cannot_be_stored_is_refused_by_name(
+    adapter: AmfsAdapter, fields: dict[str, Any], argument: str
+) -> None:
+    commit = saved(**{"commit_id": "c1", **fields}) if "id" not in fields else saved(fields["id"])
+    error = await refused(adapter, adapter.save_commit(commit), InvalidArgumentError)
+    assert error.argument == argument
+
+
 @proves("commits.common-ancestor")
 @pytest.mark.parametrize(
     ("one", "other", "nearest"),
@@ -135,6 +161,7 @@ async def test_a_commit_without_an_id_is_not_saved(adapter: AmfsAdapter) -> None
         ("island", "m", None),
         ("orphan", "m", None),
         ("x", "y", "late"),
+        ("left", "right", "middle"),
         ("loop", "a", None),
     ],
 )
@@ -155,6 +182,13 @@ async def test_the_nearest_common_ancestor_is_found(
         "late": ("nowhere",),
         "x": ("early", "late"),
         "y": ("late", "early"),
+        "top": (),
+        "middle": ("nowhere",),
+        "step": ("top",),
+        "further": ("step",),
+        "left": ("top", "between"),
+        "between": ("middle",),
+        "right": ("further", "middle"),
         "loop": ("pool",),
         "pool": ("loop",),
     }

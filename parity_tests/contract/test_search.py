@@ -226,6 +226,20 @@ async def test_what_is_no_cursor_is_refused(adapter: AmfsAdapter, cursor: str) -
         await adapter.search(SearchQuery(cursor=cursor))
 
 
+@proves("search.cursors")
+async def test_a_damaged_cursor_is_refused_or_goes_on_and_breaks_nothing(adapter: AmfsAdapter) -> None:
+    await adapter.write_batch([draft("p", "a"), draft("p", "b")])
+    cursor = (await adapter.search(SearchQuery(limit=1))).next_cursor or ""
+    damaged = [cursor[:place] + put + cursor[place + 1 :] for place in range(len(cursor)) for put in "A9z"]
+    refused = 0
+    for each in [*damaged, cursor[1:], cursor * 2, f"{cursor}="]:
+        try:
+            await adapter.search(SearchQuery(limit=1, cursor=each))
+        except InvalidCursorError:
+            refused += 1
+    assert refused > len(damaged) / 2
+
+
 @proves("search.refused")
 @pytest.mark.parametrize("limit", [-1, -(2**70), 2**70])
 async def test_a_limit_that_is_no_whole_number_from_0_is_refused(adapter: AmfsAdapter, limit: int) -> None:
@@ -256,10 +270,10 @@ def test_a_query_takes_no_other_order_and_no_other_type(asked: dict[str, Any]) -
     ["x' OR 1=1 --", '" OR 1=1', '"a".b', "$.x", "a;b", "%", "_", "*", "a\0", "\u2019", "\ud83d"],
     ids=ascii,
 )
-@pytest.mark.parametrize("field", ["entity_path", "key", "tag"])
-async def test_a_filter_is_never_more_than_a_literal(adapter: AmfsAdapter, field: str, hostile: str) -> None:
+async def test_a_filter_is_never_more_than_a_literal(adapter: AmfsAdapter, hostile: str) -> None:
     await assorted(adapter)
-    assert await found(adapter, **{field: hostile}) == ""
+    for field in ("entity_path", "key", "tag"):
+        assert await found(adapter, **{field: hostile}) == ""
 
 
 @proves("search.never-writes")

@@ -219,6 +219,15 @@ async def test_a_lone_surrogate_anywhere_around_a_commit_is_refused(
     await refused(adapter, attempt, InvalidArgumentError)
 
 
+@proves("values.surrogates")
+@pytest.mark.parametrize("commit_id", [LONE, "x" * 4097], ids=["surrogate", "long"])
+async def test_a_commit_id_to_adopt_that_cannot_be_stored_is_refused(
+    adapter: AmfsAdapter, commit_id: str
+) -> None:
+    attempt = adapter.write_batch([draft(commit_id=commit_id)])
+    await refused(adapter, attempt, InvalidArgumentError)
+
+
 @proves("values.refused-extras")
 @pytest.mark.parametrize(
     "fields",

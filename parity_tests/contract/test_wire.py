@@ -245,3 +245,11 @@ async def test_unknown_fields_survive_from_wire_to_wire(adapter: AmfsAdapter) ->
         assert list(entry.to_wire())[-len(unknown) :] == list(unknown)
     again = await adapter.write(MemoryEntry.from_wire(written_entry.to_wire()))
     assert again.model_extra == written_entry.model_extra
+
+
+@proves("surface.one-name-each")
+@pytest.mark.parametrize("twice", ["entity_path", "outcome_count", "content_hash"])
+def test_a_field_under_both_of_its_names_is_refused(twice: str) -> None:
+    wire = draft().to_wire()
+    with pytest.raises(ValueError, match=twice):
+        MemoryEntry.from_wire(wire | {twice: getattr(draft(), twice)})

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from parity_tests.docs import pages
-from parity_tests.docs.reference import command, errors, schema, settings, tools
+from parity_tests.docs.reference import command, errors, python, schema, settings, tools
 
 MADE: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         f"{pages.REFERENCE}/tools.md": tools.page,
         f"{pages.REFERENCE}/command.md": command.page,
+        f"{pages.REFERENCE}/python.md": python.page,
         f"{pages.REFERENCE}/settings.md": settings.page,
         f"{pages.REFERENCE}/errors.md": errors.page,
         f"{pages.REFERENCE}/schema.md": schema.page,

@@ -69,7 +69,7 @@ WRITTEN = {
     ),
     "extra": (f"UPDATE versions SET extra = '{{}}' {A} 2", "record svc/a/a@2 #2"),
     "extra in the way": (f"UPDATE versions SET extra = '{{\"value\":1}}' {A} 2", "record svc/a/a@2 #2"),
-    "kind": (f"UPDATE versions SET kind = 'outcome' {A} 2", "record svc/a/a@2 #2"),
+    "kind": (f"UPDATE versions SET kind = 'outcome' {A} 2", "record svc/a/a@2 #2; outcome svc/a/a@2"),
     "amfs version": (f"UPDATE versions SET amfs_version = '9' {A} 2", "record svc/a/a@2 #2"),
 }
 LINKED = {
@@ -138,10 +138,10 @@ LINKED = {
         "DELETE FROM versions WHERE key_id = 1",
         "gap svc/a/a; commit #1; commit #2; commit #4",
     ),
-    "key deleted": ("DELETE FROM current WHERE id = 2", "link @1 #1; link @2 #3; outcome #5"),
+    "key deleted": ("DELETE FROM current WHERE id = 2", "link @1 #1; link @2 #3; outcome #5; outcome @1"),
     "key deleted with all its versions": (
         "DELETE FROM current WHERE id = 2; DELETE FROM versions WHERE key_id = 2",
-        "outcome #5; commit #1; commit #3",
+        "outcome #5; outcome @1; commit #1; commit #3",
     ),
     "path": (
         "UPDATE current SET entity_path = 'svc/c' WHERE id = 2",
@@ -252,6 +252,15 @@ LOGGED = {
         "head",
     ),
 }
+FORGED_EFFECT = (
+    "INSERT INTO outcome_effects (outcome_id, key_id, version, policy, success, confidence_before,"
+    " confidence_after, applied, resulting_version)"
+)
+COPIED_EFFECT = "SELECT 99, id, version, 'handoff', 1, confidence, 0.99, 1, version FROM current WHERE id = 2"
+MOVED = (
+    "UPDATE current SET confidence = 0.99, outcome_count = outcome_count + 1,"
+    " success_count = success_count + 1 WHERE id = 2"
+)
 JUDGED = {
     **{
         f"outcome {column}": (f"UPDATE outcomes SET {column} = {forged} WHERE id = 1", "outcome #5")
@@ -282,7 +291,18 @@ JUDGED = {
         "UPDATE outcomes SET sequence = 6 WHERE id = 1",
         "commit #5; commit #6",
     ),
-    "outcome deleted": ("DELETE FROM outcomes WHERE id = 1", "commit #5"),
+    "outcome deleted": (
+        "DELETE FROM outcomes WHERE id = 1",
+        "outcome svc/a/a@3; outcome svc/b/b@1; commit #5",
+    ),
+    "effect of no outcome, and the confidence with it": (
+        f"{FORGED_EFFECT} {COPIED_EFFECT}; {MOVED}",
+        "outcome svc/b/b@2",
+    ),
+    "effect of no outcome on a version that is superseded": (
+        f"{FORGED_EFFECT} VALUES (99, 1, 1, 'handoff', 1, 0.5, 0.01, 1, 1)",
+        "outcome svc/a/a@1",
+    ),
     "outcome deleted with its effects": (
         "DELETE FROM outcomes WHERE id = 1; DELETE FROM outcome_effects WHERE outcome_id = 1",
         "outcome svc/a/a@3 #4; outcome svc/a/a@3 #4; commit #5",
@@ -424,6 +444,22 @@ async def test_a_change_of_the_commit_log_is_found_and_named(
 ) -> None:
     statements, findings = LOGGED[changed]
     assert await found_after(untouched, path, statements) == findings.split("; ")
+
+
+@proves("tampering.schema")
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON commits BEGIN DELETE FROM idempotency; END",
+        "CREATE VIEW v AS SELECT * FROM current",
+        "CREATE TABLE notes (note TEXT)",
+        "DROP INDEX versions_by_commit",
+    ],
+)
+async def test_what_the_schema_does_not_have_or_lacks_is_found(
+    untouched: Path, path: str, statements: str
+) -> None:
+    assert await found_after(untouched, path, statements) == ["algorithm"]
 
 
 @proves("tampering.judged")

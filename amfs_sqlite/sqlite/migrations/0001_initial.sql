@@ -42,6 +42,7 @@ CREATE TABLE commits (
     digest     TEXT    NOT NULL,  -- covers all of the above, its versions and outcomes, and the digest before it
     UNIQUE (namespace, id)
 ) STRICT;
+CREATE INDEX commits_by_namespace ON commits (namespace, sequence) WHERE kind <> 'description';
 CREATE INDEX commits_by_branch ON commits (namespace, branch, sequence) WHERE kind <> 'description';
 CREATE INDEX commits_by_described ON commits (namespace, describes) WHERE describes IS NOT NULL;
 
@@ -75,6 +76,8 @@ CREATE TABLE current (
     failure_count   INTEGER NOT NULL,
     UNIQUE (namespace, branch, entity_path, key)
 ) STRICT;
+CREATE INDEX current_by_writing ON current (namespace, branch, version_id);
+CREATE INDEX current_by_expiry ON current (namespace, branch, ttl_at) WHERE ttl_at IS NOT NULL;
 
 -- Every version ever written, as it was written. superseded_at is the next version's written_at.
 CREATE TABLE versions (
@@ -99,7 +102,8 @@ CREATE TABLE versions (
     outcome_count   INTEGER NOT NULL,
     success_count   INTEGER NOT NULL,
     failure_count   INTEGER NOT NULL,
-    record_digest   TEXT    NOT NULL,  -- covers all of the above; for the value its content_hash stands
+    extra_hash      TEXT    NOT NULL,  -- AMFS's formula over extra
+    record_digest   TEXT    NOT NULL,  -- covers all of the above; for value and extra their hashes stand
     UNIQUE (key_id, version)
 ) STRICT;
 CREATE INDEX versions_by_commit ON versions (sequence);

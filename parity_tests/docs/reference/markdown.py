@@ -1,10 +1,14 @@
 """Text as Markdown has it."""
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
 WIDTH = 100
 MADE = "<!-- Made by `python -m parity_tests.docs.generate`: change what it is made from, not this page. -->"
+
+
+_STARS = re.compile(r"`[^`]*`|(\*{1,2})(?=\w)[^*`]+(?<=\w)\1|\*")
 
 
 def page(title: str, *parts: str) -> str:
@@ -38,12 +42,17 @@ def code(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Paragraphs, filled, with what Markdown would take for emphasis escaped."""
+    r"""Paragraphs, filled; a star that neither stands in code nor makes words stand out is escaped.
+
+    >>> print(prose("A trailing * or ``*`` is *ours*."))
+    A trailing \* or `*` is *ours*.
+    """
     filled = [
         textwrap.fill(" ".join(part.split()), WIDTH, break_long_words=False, break_on_hyphens=False)
         for part in text.split("\n\n")
     ]
-    return "\n\n".join(filled).replace("*", "\\*").replace("``", "`")
+    plain = "\n\n".join(filled).replace("``", "`")
+    return _STARS.sub(lambda found: r"\*" if found[0] == "*" else found[0], plain)
 
 
 def anchor(heading: str) -> str:

@@ -19,13 +19,16 @@ from parity_tests.docs.reference import markdown
 TITLE = "Tools"
 
 INTRODUCTION = """
-The MCP server has seven tools. Arguments they do not have, or of another type, are refused by name.
-Tools that read answer text: a line for each record, above it a note that this is stored data and not
-instructions, and never cut without saying so. Tools that write answer an object, with the same facts
-as text. Errors are `isError` with a code ([errors](errors.md)).
+The tools of the MCP server. Arguments they do not have, or of another type, are refused by name.
+{acknowledging} answer an object, with the same facts as text. The others
+answer text: stored data stands below a note that it is not instructions, a line for each record, never
+cut without saying so. Errors are `isError` with a code ([errors](errors.md)).
 
 A reference is what the server prints: `scope/key@N` for version N, or `scope/key` for the current
-one. Required arguments are bold.
+one. Required arguments are bold. What the tools do can also be had [from Python](python.md).
+
+The examples are one story, told from the first tool to the last: a scout hands a listing over, and an
+executor picks it up.
 """
 
 RITUAL = """
@@ -34,24 +37,54 @@ RITUAL = """
 When a client connects, the server tells its agent this:
 """
 
-# One story, told by calls in this order: who calls what, with which arguments.
+STATISTICS = """
+Packets are stored as records too. Records, scopes, agents, versions and the average leave them out;
+commits, outcomes and what verify checks do not.
+"""
+
+
+class Call(NamedTuple):
+    """One step of the story. ``meanwhile`` is told in place of a call that no section shows."""
+
+    agent: str
+    tool: str
+    arguments: Mapping[str, Any]
+    meanwhile: str = ""
+
+
 SCOUT, EXECUTOR = "scout", "executor"
 RECORD = {"scope": "listing/553", "key": "assessment"}
-STORY: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
-    (SCOUT, "remember", {**RECORD, "value": "apply: price monitor, $600", "tags": ["job"]}),
-    (SCOUT, "recall", {"scope": "listing", "text": "monitor"}),
-    (SCOUT, "handoff", {"summary": "One listing worth an application", "next_steps": ["Draft it"]}),
-    (SCOUT, "remember", {**RECORD, "value": "maybe: the budget fell to $400", "tags": ["job"]}),
-    (SCOUT, "history", RECORD),
-    (EXECUTOR, "resume", {}),
-    (EXECUTOR, "record_outcome", {"outcome": "failure", "outcome_ref": "run-7", "handoff_id": "HANDOFF"}),
-    (EXECUTOR, "memory_stats", {"verify": True}),
+BOARD = {"scope": "source/boards", "key": "rate-limit", "value": "60 s after 429", "confidence": 0.6}
+STORY = (
+    Call(SCOUT, "remember", {**RECORD, "value": "apply: price monitor, $900", "tags": ["job"]}),
+    Call(SCOUT, "recall", {"scope": "listing", "text": "monitor"}),
+    Call(
+        SCOUT,
+        "remember",
+        {**RECORD, "value": "apply: price monitor, $600", "tags": ["job"]},
+        "The scout saw a lower budget, and remembered the record a second time.",
+    ),
+    Call(SCOUT, "history", RECORD),
+    Call(SCOUT, "remember", BOARD, "The scout also remembered `source/boards/rate-limit`."),
+    Call(SCOUT, "handoff", {"summary": "One listing worth an application", "next_steps": ["Draft it"]}),
+    Call(
+        SCOUT,
+        "remember",
+        {**RECORD, "value": "maybe: the budget fell to $400", "tags": ["job"]},
+        "After the handoff the budget fell again, and the scout remembered that as version 3.",
+    ),
+    Call(EXECUTOR, "resume", {}),
+    Call(EXECUTOR, "record_outcome", {"outcome": "failure", "outcome_ref": "run-7", "handoff_id": "HANDOFF"}),
+    Call(EXECUTOR, "memory_stats", {"verify": True}),
 )
+"""The story, with the shown calls in the order of their sections."""
 
 
 class Example(NamedTuple):
-    """A call, and what it answered."""
+    """A call that is shown, what happened before it, and what it answered."""
 
+    before: str
+    agent: str
     arguments: Mapping[str, Any]
     text: str
     facts: Mapping[str, Any] | None
@@ -62,7 +95,9 @@ def page() -> str:
     examples = asyncio.run(_examples())
     sections = [part for tool in listed() for part in _section(tool, examples[tool.name])]
     ritual = "\n".join(f"> {line}" for line in markdown.prose(INSTRUCTIONS).splitlines())
-    return markdown.page(TITLE, INTRODUCTION, overview(), RITUAL, ritual, *sections)
+    *first, last = [f"`{tool.name}`" for tool in listed() if tool.output_schema is not None]
+    introduction = INTRODUCTION.format(acknowledging=f"{', '.join(first)} and {last}")
+    return markdown.page(TITLE, introduction, overview(), RITUAL, ritual, *sections, STATISTICS)
 
 
 def listed() -> list[Tool]:
@@ -92,7 +127,9 @@ def _section(tool: Tool, example: Example) -> Iterator[str]:
     yield f"## `{tool.name}`"
     yield markdown.prose(tool.description or "")
     yield markdown.table(["argument", "type", "default", "meaning"], _arguments(tool))
-    yield "For example, with"
+    if example.before:
+        yield example.before
+    yield f"Called by the {example.agent} with"
     yield markdown.block("json", json.dumps(example.arguments))
     yield "it answers"
     yield markdown.block("text", example.text)
@@ -119,7 +156,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 async def _examples() -> dict[str, Example]:
-    """The last call of each tool in the story."""
+    """The one call of each tool that is shown."""
     clock, ids = FixedClock(), CountedIds()
     found: dict[str, Example] = {}
     handoff_id = ""
@@ -128,12 +165,15 @@ async def _examples() -> dict[str, Example]:
             agent: _workplace(Session(adapter, agent, f"sess-{agent}", clock=clock, ids=ids))
             for agent in (SCOUT, EXECUTOR)
         }
-        for agent, name, arguments in STORY:
+        before = ""
+        for agent, name, arguments, meanwhile in STORY:
             clock.set(clock.now() + timedelta(minutes=1))
             given = {**arguments, **({"handoff_id": handoff_id} if "handoff_id" in arguments else {})}
             answer = await TOOLS[name].call(at[agent], given)
-            found[name] = Example(given, answer.text, answer.facts)
             handoff_id = (answer.facts or {}).get("handoffId") or handoff_id
+            if not meanwhile:
+                found[name] = Example(before, agent, given, answer.text, answer.facts)
+            before = meanwhile
     return found
 
 

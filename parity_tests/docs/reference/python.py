@@ -1,0 +1,209 @@
+"""docs/reference/python.md, from the public names and their docstrings."""
+
+import dataclasses
+import importlib
+import inspect
+from collections.abc import Iterator
+from enum import Enum
+from types import FunctionType
+from typing import Any
+
+from pydantic import BaseModel
+
+import amfs_sqlite
+from amfs_sqlite import AmfsAdapter, AmfsError, OutcomePolicy, clock, models, protocol
+from amfs_sqlite.rules import confidence
+from amfs_sqlite.sqlite import StoreDescription
+from bridge import operations
+from bridge.mcp_server.server import TOOLS
+from bridge.operations import entries, outcomes, packets, statistics
+from bridge.session import Session
+from parity_tests.docs.reference import markdown, signatures
+
+TITLE = "Python"
+
+INTRODUCTION = """
+`amfs_sqlite` is the store, and all its public names are imported from there. `bridge` is what agents do
+with it: remember, recall, hand over, report. The [README](../../README.md#use-it-from-python) has an
+example of each.
+"""
+
+TOOLS_HEAD = """
+## Tools and operations
+
+A [tool](tools.md) of the MCP server parses its arguments, calls operations, and renders what they
+return. These are the same as functions:
+"""
+
+SESSION_HEAD = """
+## `bridge.session`
+
+Who is at work.
+"""
+
+OPERATIONS_HEAD = """
+## `bridge.operations`
+
+What agents do: functions on a session, a module for each noun.
+"""
+
+ADAPTERS_HEAD = """
+## The adapters
+
+Both do all that the protocol below says, between `open` and `close`; `async with` does both.
+"""
+
+PROTOCOL_HEAD = """
+## The protocol: `AmfsAdapter`
+"""
+
+POLICIES_HEAD = """
+## Outcome policies
+
+[What they do, and which one to choose](../explanation/outcomes.md).
+"""
+
+WIRE = """
+`to_wire()` gives the wire form of each, and `from_wire(fields)` makes one from it. `Change` is `Write` or
+`Outcome`.
+"""
+
+NOUNS = ("packets", "entries", "search", "references", "outcomes", "commits", "integrity", "statistics")
+"""The modules of operations."""
+
+RETURNED: dict[str, tuple[type, ...]] = {
+    "packets": (
+        packets.Given,
+        packets.Taken,
+        packets.NothingWaiting,
+        packets.Packet,
+        packets.Pin,
+        packets.Stale,
+    ),
+    "entries": (entries.Remembered,),
+    "outcomes": (outcomes.OutcomeReport,),
+    "statistics": (statistics.StoreSummary,),
+}
+"""What only operations return."""
+
+
+def page() -> str:
+    """The page."""
+    return markdown.page(
+        TITLE,
+        INTRODUCTION,
+        TOOLS_HEAD,
+        markdown.table(["tool", "operations"], tool_rows()),
+        SESSION_HEAD,
+        *_class(Session),
+        OPERATIONS_HEAD,
+        *(part for noun in NOUNS for part in _operations(noun)),
+        ADAPTERS_HEAD,
+        *(part for kind in public_classes("adapter") for part in _class(kind)),
+        *_class(StoreDescription),
+        PROTOCOL_HEAD,
+        *(part for name in protocol.__all__ if name != AmfsAdapter.__name__ for part in _noun(name)),
+        POLICIES_HEAD,
+        "\n".join(_policies()),
+        *_class(OutcomePolicy),
+        "## Models",
+        markdown.prose(models.__doc__ or ""),
+        WIRE,
+        *(part for kind in public_classes("models") for part in _class(kind)),
+        "## Time and identifiers",
+        markdown.prose(clock.__doc__ or ""),
+        *(part for kind in public_classes("clock") for part in _class(kind)),
+        "## Errors",
+        f"[Each with its code and its message](errors.md): {_errors()}.",
+    )
+
+
+def tool_rows() -> Iterator[list[str]]:
+    """Each tool with the operations that its code names."""
+    for tool in TOOLS.values():
+        found = signatures.named_functions(tool.run, operations.__name__)
+        names = [f"`{each.__module__.rpartition('.')[2]}.{each.__name__}`" for each in found]
+        yield [f"`{tool.name}`", ", ".join(dict.fromkeys(names))]
+
+
+def public_classes(module: str) -> list[type]:
+    """The public classes that a module of this name defines."""
+    found = [getattr(amfs_sqlite, name) for name in amfs_sqlite.__all__]
+    return [each for each in found if inspect.isclass(each) and each.__module__.endswith(f".{module}")]
+
+
+def _operations(noun: str) -> Iterator[str]:
+    module = importlib.import_module(f"{operations.__name__}.{noun}")
+    yield f"### `{noun}`"
+    yield markdown.prose(module.__doc__ or "")
+    for name, function in vars(module).items():
+        if inspect.iscoroutinefunction(function) and not name.startswith("_"):
+            yield from _function(f"{noun}.{name}", function)
+    for kind in RETURNED.get(noun, ()):
+        yield from _class(kind)
+
+
+def _noun(name: str) -> Iterator[str]:
+    kind = getattr(protocol, name)
+    yield f"### {name}"
+    yield markdown.prose(inspect.getdoc(kind) or "")
+    for member, function in vars(kind).items():
+        if inspect.isfunction(function) and not member.startswith("_"):
+            yield from _function(member, function)
+        elif isinstance(function, property):
+            yield f"#### `{member}`"
+            yield markdown.prose(inspect.getdoc(function) or "")
+
+
+def _function(name: str, function: Any) -> Iterator[str]:
+    yield f"#### `{name}`"
+    yield markdown.block("python", signatures.signature(function))
+    yield markdown.prose(inspect.getdoc(function) or "")
+
+
+def _class(kind: type) -> Iterator[str]:
+    yield f"#### `{kind.__name__}`"
+    is_plain = not (dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel | Enum))
+    made = vars(kind).get("__init__")
+    if is_plain and inspect.isfunction(made) and made.__module__ == kind.__module__:
+        yield markdown.block("python", signatures.construction(kind))
+    yield markdown.prose(inspect.getdoc(kind) or "")
+    if issubclass(kind, Enum):
+        yield ", ".join(f"`{each.value}`" for each in kind)
+    elif not is_plain:
+        yield markdown.table(["field", "type", "default", "meaning"], _field_rows(kind))
+    yield from _members(kind)
+
+
+def _field_rows(kind: type) -> Iterator[list[str]]:
+    for each in signatures.fields(kind):
+        default = markdown.code(each.default or "")
+        yield [f"`{each.name}`", f"`{each.kind}`", default, _on_one_line(each.meaning)]
+
+
+def _members(kind: type) -> Iterator[str]:
+    """Methods and properties with a text of their own; the others do what a protocol says of them."""
+    told = []
+    for name, member in vars(kind).items():
+        function = member.__func__ if isinstance(member, classmethod) else member
+        if isinstance(function, FunctionType | property) and function.__doc__ and not name.startswith("_"):
+            shown = name if isinstance(function, property) else signatures.call(function)
+            first = (inspect.getdoc(function) or "").partition("\n\n")[0]
+            told.append(f"- `{shown}`: {_on_one_line(first)}")
+    if told:
+        yield "\n".join(told)
+
+
+def _policies() -> Iterator[str]:
+    said = signatures.constants(confidence)
+    for name in amfs_sqlite.__all__:
+        if name in said:
+            yield f"- `{name}`: {_on_one_line(said[name])}"
+
+
+def _on_one_line(said: str) -> str:
+    return " ".join(markdown.prose(said).split())
+
+
+def _errors() -> str:
+    return ", ".join(f"`{each.__name__}`" for each in public_classes("errors") if issubclass(each, AmfsError))
