@@ -129,6 +129,12 @@ class Value:
         shown = token(self.raw) if self._is_text else escaped(self.raw)
         return shown if size(shown) <= limit_bytes else None
 
+    def reach(self, limit_bytes: int) -> int:
+        """How many characters of ``raw`` ``beginning`` shows."""
+        if self.whole(limit_bytes) is not None:
+            return len(self.raw)
+        return piece(self.raw, 0, limit_bytes)[1]
+
     def beginning(self, limit_bytes: int, advice: str) -> str:
         """The value, or what fits of it, how much that is, and how to have the rest."""
         whole = self.whole(limit_bytes)

@@ -51,13 +51,15 @@ class Settings:
     durability: Durability
     lease_s: float | None
     busy_timeout_s: float
+    structured: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One row of the table.
 
-    ``parse`` turns text into the value, or raises ValueError with the problem.
+    ``parse`` turns text into the value, or raises ValueError with the problem. The argument of a switch
+    may stand without a text, which is then 'on'.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Setting:
     default: str
     meaning: str
     parse: Callable[[str], Any]
+    is_switch: bool = False
 
 
 def from_sources(
@@ -93,6 +96,7 @@ def from_sources(
         durability=found.get("durability", "full"),
         lease_s=found.get("lease_s"),
         busy_timeout_s=found.get("busy_timeout_s", 15.0),
+        structured=found.get("structured", False),
     )
 
 
@@ -147,6 +151,12 @@ def _durability(text: str) -> Durability:
             return text
         case _:
             return _refuse(f"is {quoted(text)}; it must be full or normal")
+
+
+def _switch(text: str) -> bool:
+    if text not in ("on", "off"):
+        _refuse(f"is {quoted(text)}; it must be on or off")
+    return text == "on"
 
 
 def _timeout(text: str) -> float:
@@ -233,6 +243,15 @@ SETTINGS: tuple[Setting, ...] = (
         "15",
         "seconds to wait for another process that is writing",
         _timeout,
+    ),
+    Setting(
+        "structured",
+        "--structured",
+        "MEMORY_STRUCTURED",
+        "off",
+        "on: the tools that read answer an object beside the text, too",
+        _switch,
+        is_switch=True,
     ),
 )
 """Every setting, in the order to list them in."""

@@ -1,4 +1,4 @@
-"""Writes down what the demo prints: `python -m demo.transcript docs/demo-transcript.md`."""
+"""Writes down what the demos print: `python -m demo.transcript docs/demo-transcript.md`."""
 
 import re
 import subprocess
@@ -23,12 +23,20 @@ prints.
 
 ```text
 {output}```
+
+## The same manner of work over AMFS's own interface
+
+This is the whole output of `python -m demo.amfs_bridge`: a handoff through `AgentMemory`, under the
+outcome policy of AMFS 0.3, on the reference adapter and on SQLite side by side.
+
+```text
+{bridge}```
 """
 
 
-def printed() -> str:
-    """What the demo prints. Raises CalledProcessError where it fails."""
-    command = [sys.executable, "-m", "demo"]
+def printed(module: str) -> str:
+    """What a demo prints. Raises CalledProcessError where it fails."""
+    command = [sys.executable, "-m", module]
     done = subprocess.run(  # noqa: S603 - this interpreter, on this package
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="ascii", check=True
     )
@@ -47,9 +55,9 @@ def masked(output: str) -> str:
     return COMMAND.sub("amfs-sqlite", placed)
 
 
-def document(output: str) -> str:
-    """The transcript of an output."""
-    return DOCUMENT.format(output=masked(output))
+def document(output: str, bridge: str) -> str:
+    """The transcript of what both demos print."""
+    return DOCUMENT.format(output=masked(output), bridge=bridge)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if len(given) != 1:
         print("usage: python -m demo.transcript PATH", file=sys.stderr)
         return 2
-    Path(given[0]).write_text(document(printed()), encoding="ascii", newline="\n")
+    Path(given[0]).write_text(
+        document(printed("demo"), printed("demo.amfs_bridge")), encoding="ascii", newline="\n"
+    )
     return 0
 
 

@@ -41,9 +41,9 @@ def text(value: Any) -> str:
 async def answers(adapter: AmfsAdapter, viewer: str | None = None) -> dict[str, Any]:
     """What all reading operations of the nouns that the adapter claims answer this viewer."""
     found: dict[str, Any] = {}
-    for noun in claimed(type(adapter)):
-        if noun in _READINGS:
-            found |= await _READINGS[noun](adapter, viewer)
+    for noun, ask in _READINGS.items():
+        if noun in claimed(type(adapter)):
+            found |= await ask(adapter, viewer)
     return found
 
 
@@ -83,10 +83,10 @@ async def _integrity(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]
 
 _READINGS: Mapping[str, Callable[[AmfsAdapter, str | None], Awaitable[dict[str, Any]]]] = {
     "Entries": _entries,
-    "Outcomes": _outcomes,
-    "Commits": _commits,
     "Search": _search,
     "Statistics": _statistics,
+    "Outcomes": _outcomes,
+    "Commits": _commits,
     "Integrity": _integrity,
 }
 

@@ -2,23 +2,27 @@
 
 from amfs_sqlite.agent.results import VerificationResult
 from amfs_sqlite.agent.session import AgentSession
+from amfs_sqlite.models import EntryRef, Finding
 
-CHAIN_CODES = ("link", "gap", "order", "commit", "head")
+CHAIN_CODES = frozenset({"link", "gap", "order", "commit", "head"})
 
 
 async def verify(session: AgentSession) -> VerificationResult:
     """The adapter's whole verification, told as AMFS tells it: what is corrupted, and where chains break."""
     report = await session.adapter.verify()
-    named = [
-        (f"{each.entity_path}/{each.key}@{each.version}" if each.key else each.message, each.code)
-        for each in report.findings
-    ]
-    broken = tuple(dict.fromkeys(name for name, code in named if code in CHAIN_CODES))
-    corrupted = tuple(dict.fromkeys(name for name, code in named if code not in CHAIN_CODES))
-    invalid = len({name for name in corrupted if "@" in name})
+    broken = [each for each in report.findings if each.code in CHAIN_CODES]
+    corrupted = [each for each in report.findings if each.code not in CHAIN_CODES]
+    invalid = {(each.entity_path, each.key, each.version) for each in corrupted if each.version is not None}
     return VerificationResult(
         total_checked=report.version_count,
-        valid=report.version_count - invalid,
-        corrupted=corrupted,
-        chain_breaks=broken,
+        valid=report.version_count - len(invalid),
+        corrupted=tuple(dict.fromkeys(_place(each) for each in corrupted)),
+        chain_breaks=tuple(dict.fromkeys(_place(each) for each in broken)),
     )
+
+
+def _place(finding: Finding) -> str:
+    """Where something was found, or, where that is no entry, what."""
+    if finding.entity_path is None or finding.key is None:
+        return finding.message
+    return str(EntryRef(entity_path=finding.entity_path, key=finding.key, version=finding.version))

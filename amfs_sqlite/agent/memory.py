@@ -215,7 +215,7 @@ class AgentMemory:
 
     def scope(self, entity_path: str, *, readonly: bool = False) -> MemoryScope:
         """This memory seen from one path."""
-        return MemoryScope(self, entity_path, readonly=readonly)
+        return MemoryScope(self._session, entity_path, readonly=readonly)
 
     async def list_scopes(self) -> Sequence[str]:
         """Every path with current entries, by code point."""

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from amfs_sqlite.agent import entries, search, statistics
+from amfs_sqlite.agent.results import RecallConfig, ScoredEntry
+from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.errors import AmfsError, quoted
-from amfs_sqlite.models import MemoryEntry, ScopeInfo
+from amfs_sqlite.models import ArtifactRef, MemoryEntry, ScopeInfo
 from amfs_sqlite.rules.visibility import covers
-
-if TYPE_CHECKING:
-    from amfs_sqlite.agent.memory import AgentMemory
-    from amfs_sqlite.agent.results import ScoredEntry
 
 
 class ReadOnlyScopeError(AmfsError):
@@ -20,30 +19,54 @@ class ReadOnlyScopeError(AmfsError):
 
     def __init__(self, entity_path: str) -> None:
         self.entity_path = entity_path
-        super().__init__(f"Read-only scope {quoted(entity_path)}: open the scope without readonly to write")
+        super().__init__(f"scope {quoted(entity_path)} is read-only; open it without readonly to write")
 
 
 class MemoryScope:
     """The operations of an agent's memory with the path filled in."""
 
-    def __init__(self, memory: "AgentMemory", entity_path: str, *, readonly: bool = False) -> None:
-        self._memory = memory
+    def __init__(self, session: AgentSession, entity_path: str, *, readonly: bool = False) -> None:
+        self._session = session
         self.entity_path = entity_path
         self.is_readonly = readonly
 
     async def read(self, key: str, *, min_confidence: float | None = None) -> MemoryEntry | None:
         """As ``AgentMemory.read``."""
-        return await self._memory.read(self.entity_path, key, min_confidence=min_confidence)
+        return await entries.read(self._session, self.entity_path, key, min_confidence)
 
-    async def write(self, key: str, value: Any, **options: Any) -> MemoryEntry:
+    async def write(
+        self,
+        key: str,
+        value: Any,
+        *,
+        confidence: float | None = None,
+        pattern_refs: Sequence[str] | None = None,
+        ttl_at: datetime | str | None = None,
+        shared: bool | None = None,
+        artifact_refs: Sequence[ArtifactRef] | None = None,
+    ) -> MemoryEntry:
         """As ``AgentMemory.write``. Raises ReadOnlyScopeError."""
         if self.is_readonly:
             raise ReadOnlyScopeError(self.entity_path)
-        return await self._memory.write(self.entity_path, key, value, **options)
+        drafted = entries.draft(
+            self._session,
+            self.entity_path,
+            key,
+            value,
+            confidence=confidence,
+            pattern_refs=pattern_refs,
+            ttl_at=ttl_at,
+            shared=shared,
+            artifact_refs=artifact_refs,
+        )
+        return await entries.write(self._session, drafted)
 
     async def list(self, *, include_superseded: bool = False) -> Sequence[MemoryEntry]:
         """As ``AgentMemory.list``: this path and everything below it."""
-        return await self._memory.list(self.entity_path, include_superseded=include_superseded)
+        session = self._session
+        return await session.adapter.list(
+            self.entity_path, include_superseded=include_superseded, viewer=session.agent_id
+        )
 
     async def history(
         self,
@@ -53,24 +76,53 @@ class MemoryScope:
         until: datetime | str | None = None,
     ) -> Sequence[MemoryEntry]:
         """As ``AgentMemory.history``."""
-        return await self._memory.history(self.entity_path, key, since=since, until=until)
+        session = self._session
+        return await session.adapter.history(
+            self.entity_path, key, since=since, until=until, viewer=session.agent_id
+        )
 
-    async def search(self, **options: Any) -> "Sequence[MemoryEntry] | Sequence[ScoredEntry]":
+    async def search(
+        self,
+        *,
+        query: str | None = None,
+        entity_paths: Sequence[str] | None = None,
+        min_confidence: float | None = None,
+        max_confidence: float | None = None,
+        agent_id: str | None = None,
+        since: datetime | str | None = None,
+        pattern_ref: str | None = None,
+        sort_by: str | None = None,
+        limit: int | None = None,
+        recall_config: RecallConfig | None = None,
+    ) -> Sequence[MemoryEntry] | Sequence[ScoredEntry]:
         """As ``AgentMemory.search``, never from outside this path.
 
         Of ``entity_paths`` those outside find nothing, and those above find what is inside.
         """
-        asked = options.get("entity_paths")
-        inside = None if asked is None else [path for each in asked for path in self._inside(each)]
-        return await self._memory.search(
-            **options | {"entity_path": self.entity_path, "entity_paths": inside}
+        return await search.search(
+            self._session,
+            query=query,
+            entity_path=self.entity_path,
+            entity_paths=None if entity_paths is None else self._inside(entity_paths),
+            min_confidence=min_confidence,
+            max_confidence=max_confidence,
+            agent_id=agent_id,
+            since=since,
+            pattern_ref=pattern_ref,
+            sort_by=sort_by,
+            limit=limit,
+            recall_config=recall_config,
         )
 
     async def info(self) -> ScopeInfo:
         """A summary of exactly this path."""
-        return await self._memory.info(self.entity_path)
+        return await statistics.info(self._session, self.entity_path)
 
-    def _inside(self, entity_path: str) -> Sequence[str]:
-        if covers(self.entity_path, entity_path):
-            return [entity_path]
-        return [self.entity_path] if covers(entity_path, self.entity_path) else []
+    def _inside(self, entity_paths: Sequence[str]) -> Sequence[str]:
+        inside = []
+        for path in entity_paths:
+            if covers(self.entity_path, path):
+                inside.append(path)
+            elif covers(path, self.entity_path):
+                inside.append(self.entity_path)
+        return inside

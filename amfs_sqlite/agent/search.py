@@ -22,17 +22,17 @@ SortedBy = Literal["confidence", "recency", "version"]
 async def search(
     session: AgentSession,
     *,
-    query: str | None,
-    entity_path: str | None,
-    entity_paths: Sequence[str] | None,
-    min_confidence: float | None,
-    max_confidence: float | None,
-    agent_id: str | None,
-    since: datetime | str | None,
-    pattern_ref: str | None,
-    sort_by: str | None,
-    limit: int | None,
-    recall_config: RecallConfig | None,
+    query: str | None = None,
+    entity_path: str | None = None,
+    entity_paths: Sequence[str] | None = None,
+    min_confidence: float | None = None,
+    max_confidence: float | None = None,
+    agent_id: str | None = None,
+    since: datetime | str | None = None,
+    pattern_ref: str | None = None,
+    sort_by: str | None = None,
+    limit: int | None = None,
+    recall_config: RecallConfig | None = None,
 ) -> Sequence[MemoryEntry] | Sequence[ScoredEntry]:
     """What passes the filters; scored entries where there is something to score by."""
     limit = DEFAULT_LIMIT if limit is None else limit

@@ -1,6 +1,6 @@
 """Commits: making them, the short forms that make them, and their log."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 
@@ -46,7 +46,7 @@ def commit(
     message: str = "",
     session_id: str | None = None,
     idempotency_key: str | None = None,
-    commit_id: str | None = None,
+    adopted: Callable[[], str | None] = lambda: None,
 ) -> CommitResult:
     """Apply the changes as one commit, or return what the first call with this key returned."""
     state = store.state
@@ -75,7 +75,7 @@ def commit(
             message=message,
             session_id=session_id,
             created_at=now,
-            commit_id=commit_id or store.ids.hex(COMMIT_ID_DIGITS),
+            commit_id=adopted() or store.ids.hex(COMMIT_ID_DIGITS),
         )
         result = _result(draft, made, moved)
         if idempotency_key:
@@ -115,7 +115,7 @@ def write_batch(
             author=batch[0].agent_id,
             session_id=batch[0].provenance.session_id or None,
             idempotency_key=idempotency_key,
-            commit_id=adopted_id(batch, taken.__contains__),
+            adopted=lambda: adopted_id(batch, taken.__contains__),
         ).entries
     )
 

@@ -103,6 +103,8 @@ def _affect(
     before = entries.Standing(*tx.row(entries.STANDING, at))
     current = entry_of(tx.row(entries.CURRENT_ENTRY, at))
     named = _named(tx, target, given.agent_id)
+    if named is not None and named.version == current.version:
+        named = current  # as it stands: what this record did to it before has no row yet
     asked = {
         "namespace": tx.namespace,
         "outcome_ref": given.outcome_ref,

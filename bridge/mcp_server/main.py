@@ -140,10 +140,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('amfs-sqlite')}")
     for setting in SETTINGS:
+        _add(parser, setting)
+    return parser
+
+
+def _add(parser: argparse.ArgumentParser, setting: Setting) -> None:
+    if setting.is_switch:
+        parser.add_argument(
+            setting.flag, dest=setting.name, nargs="?", const="on", metavar="off", help=_help(setting)
+        )
+    else:
         parser.add_argument(
             setting.flag, dest=setting.name, metavar=setting.name.upper(), help=_help(setting)
         )
-    return parser
 
 
 def _help(setting: Setting) -> str:

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from amfs_sqlite.errors import InvalidCursorError
 from amfs_sqlite.models import MemoryEntry
 from bridge import rendering
-from bridge.mcp_server import records
+from bridge.mcp_server import readings, records
+from bridge.mcp_server.readings import Facts, Object
 
 ANSWER_BYTES = 40_000
 # What stands around the records of an answer: banner, counts, cursor.
@@ -22,21 +24,39 @@ Line = Callable[[int], str]
 
 def fitting(lines: Sequence[Line], room_bytes: int = ANSWER_BYTES - FRAME_BYTES) -> list[str]:
     """The records rendered: all of them if their values can be shortened so far, else the first ones."""
+    return fitted(lines, (), room_bytes)[0]
+
+
+def fitted(
+    lines: Sequence[Line], facts: Sequence[Facts] = (), room_bytes: int = ANSWER_BYTES - FRAME_BYTES
+) -> tuple[list[str], list[Object]]:
+    """As ``fitting``; with ``facts`` also the objects of the same records, and both together fit."""
     rendered: list[str] = []
+    made: list[Object] = []
+    sizes: list[int] = []
     for value_bytes in VALUE_BYTES:
         rendered = [line(value_bytes) for line in lines]
-        if sum(rendering.size(each) + 1 for each in rendered) <= room_bytes:
-            return rendered
-    return fitting_texts(rendered, room_bytes)
+        made = [each(value_bytes) for each in facts]
+        sizes = [rendering.size(each) + 1 for each in rendered]
+        if made:
+            sizes = [text + readings.size(each) + 1 for text, each in zip(sizes, made, strict=True)]
+        if sum(sizes) <= room_bytes:
+            break
+    count = _fitting_count(sizes, room_bytes)
+    return rendered[:count], made[:count]
 
 
 def fitting_texts(texts: Sequence[str], room_bytes: int) -> list[str]:
     """The first of these lines, as many as fit, and at least one."""
-    for i, text in enumerate(texts):
-        room_bytes -= rendering.size(text) + 1
+    return list(texts[: _fitting_count([rendering.size(text) + 1 for text in texts], room_bytes)])
+
+
+def _fitting_count(sizes: Sequence[int], room_bytes: int) -> int:
+    for i, size in enumerate(sizes):
+        room_bytes -= size
         if room_bytes < 0:
-            return list(texts[: max(i, 1)])
-    return list(texts)
+            return max(i, 1)
+    return len(sizes)
 
 
 def position(cursor: str) -> tuple[int, int]:
@@ -53,24 +73,36 @@ def position(cursor: str) -> tuple[int, int]:
     return int(found[1]), int(found[2] or 0)
 
 
-def one_record(entry: MemoryEntry, offset: int, number: int, extra: str = "") -> tuple[str, str]:
+class OneRecord(NamedTuple):
+    """A record alone: its lines, which characters of its value they show, and where the rest is."""
+
+    lines: str
+    start: int
+    end: int
+    cursor: str
+
+
+def one_record(
+    entry: MemoryEntry, offset: int, number: int, extra: str = "", *, twice: bool = False
+) -> OneRecord:
     """A single record with all of its value, or from ``offset`` on as much as fits.
 
-    Returns the lines, and the cursor for the rest of the value: ``number`` and where it goes on;
-    '' where nothing is left.
+    The cursor for the rest of the value is ``number`` and where it goes on; '' where nothing is left.
+    ``twice``: the same must fit a second time, as an object.
     """
     value = rendering.Value(entry.value)
     heading = records.heading(entry) + extra
-    room_bytes = ANSWER_BYTES - FRAME_BYTES - rendering.size(heading)
+    room_bytes = (ANSWER_BYTES - FRAME_BYTES) // (2 if twice else 1) - rendering.size(heading)
     whole = value.whole(room_bytes)
     if whole is not None and not offset:
-        return f"{heading}  {whole}", ""
+        return OneRecord(f"{heading}  {whole}", 0, len(value.raw), "")
     total = len(value.raw)
     if offset >= total:
         raise InvalidCursorError("lies behind the end of the value")
     shown, end = rendering.piece(value.raw, offset, room_bytes)
     part = f"{value.kind}, characters {offset + 1} to {end} of {total}: {shown}"
-    return f"{heading}\n{part}", f"{number}+{end}" if end < total else ""
+    cursor = f"{number}+{end}" if end < total else ""
+    return OneRecord(f"{heading}\n{part}", offset, end, cursor)
 
 
 def ending(cursor: str | None) -> list[str]:

@@ -63,7 +63,8 @@ class MemoryServer(MCPServer[Any]):
         self._workplace = workplace
 
     async def list_tools(self) -> list[Tool]:
-        return [tool.listed() for tool in TOOLS.values()]
+        structured = self._workplace.settings.structured
+        return [tool.listed(structured=structured) for tool in TOOLS.values()]
 
     async def call_tool(
         self,

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from mcp.types import Tool, ToolAnnotations
 
 from bridge.mcp_server.arguments import Arguments
+from bridge.mcp_server.readings import closed
 from bridge.mcp_server.workplace import Workplace
 
 A = TypeVar("A", bound=Arguments)
@@ -14,7 +15,7 @@ A = TypeVar("A", bound=Arguments)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call gives: text, and for an acknowledgement the same facts as an object."""
+    """What a call gives: text, and for an acknowledgement or where asked for the same facts as an object."""
 
     text: str
     facts: dict[str, Any] | None = None
@@ -24,7 +25,8 @@ class Answer:
 class MemoryTool(Generic[A]):
     """A tool: what clients are told about it, and the one function behind it.
 
-    ``facts`` are the members of an acknowledgement's object, each with its JSON schema.
+    ``facts`` are the members of an acknowledgement's object, each with its JSON schema; ``reading`` those
+    of a reading's, which a server gives that was asked for structured answers.
     """
 
     name: str
@@ -35,19 +37,21 @@ class MemoryTool(Generic[A]):
     reads_only: bool = False
     is_idempotent: bool = False
     facts: dict[str, dict[str, Any]] | None = None
+    reading: dict[str, dict[str, Any]] | None = None
 
     async def call(self, workplace: Workplace, given: dict[str, Any]) -> Answer:
         """Check the arguments and run. Raises AmfsError for what cannot be done."""
         return await self.run(workplace, self.arguments.checked(given))
 
-    def listed(self) -> Tool:
+    def listed(self, *, structured: bool = False) -> Tool:
         """The tool as tools/list shows it."""
+        members = self.reading if structured and self.facts is None else self.facts
         return Tool(
             name=self.name,
             title=self.title,
             description=self.description,
             input_schema=self.arguments.input_schema(),
-            output_schema=None if self.facts is None else _object(self.facts),
+            output_schema=None if members is None else closed(members),
             annotations=ToolAnnotations(
                 read_only_hint=self.reads_only,
                 destructive_hint=False,
@@ -55,12 +59,3 @@ class MemoryTool(Generic[A]):
                 open_world_hint=False,
             ),
         )
-
-
-def _object(members: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": members,
-        "required": list(members),
-        "additionalProperties": False,
-    }

@@ -5,20 +5,12 @@ from typing import Any
 
 import pytest
 
-from amfs_sqlite import (
-    AmfsAdapter,
-    protocol,
-)
+from amfs_sqlite import AmfsAdapter
 from parity_tests.ledger import proves
+from parity_tests.nouns import NOUNS, operations
 
-NOUNS = [getattr(protocol, name) for name in protocol.__all__ if name != "AmfsAdapter"]
-OPERATIONS = sorted(
-    name
-    for noun in NOUNS
-    for name, member in vars(noun).items()
-    if inspect.isfunction(member) and (not name.startswith("_") or name in ("__aenter__", "__aexit__"))
-)
 PROPERTIES = ["namespace", "policy_name"]
+OPERATIONS = sorted({name for noun in NOUNS for name in operations(noun)} - {*PROPERTIES})
 
 
 @proves("surface.signatures")
@@ -32,7 +24,7 @@ async def test_a_signature_is_the_protocols(adapter: AmfsAdapter, operation: str
 
 
 def parameters(function: Any) -> list[tuple[str, Any, Any, str]]:
-    signature = inspect.signature(function)
+    signature = inspect.signature(function, eval_str=True)
     return [
         (each.name, each.kind, each.default, written(each.annotation))
         for each in signature.parameters.values()
@@ -40,7 +32,7 @@ def parameters(function: Any) -> list[tuple[str, Any, Any, str]]:
 
 
 def result(function: Any) -> str:
-    return written(inspect.signature(function).return_annotation)
+    return written(inspect.signature(function, eval_str=True).return_annotation)
 
 
 def written(annotation: Any) -> str:
@@ -51,7 +43,7 @@ def written(annotation: Any) -> str:
 @pytest.mark.parametrize("operation", [*OPERATIONS, *PROPERTIES])
 async def test_no_operation_is_inherited_from_the_protocol(adapter: AmfsAdapter, operation: str) -> None:
     owner = next(each for each in type(adapter).__mro__ if operation in vars(each))
-    assert owner not in (*NOUNS, AmfsAdapter)
+    assert owner not in (*NOUNS.values(), AmfsAdapter)
 
 
 @proves("surface.docstrings")
@@ -68,7 +60,7 @@ async def test_what_an_operation_does_is_said_once_in_the_protocol(
 
 
 @proves("surface.nouns")
-@pytest.mark.parametrize("noun", [*NOUNS, AmfsAdapter], ids=lambda noun: noun.__name__)
+@pytest.mark.parametrize("noun", [*NOUNS.values(), AmfsAdapter], ids=lambda noun: noun.__name__)
 async def test_every_noun_can_be_asked_for_at_run_time(adapter: AmfsAdapter, noun: Any) -> None:
     assert isinstance(adapter, noun)
     assert not isinstance(object(), noun)

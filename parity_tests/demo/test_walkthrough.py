@@ -40,6 +40,13 @@ def output() -> str:
     return done.stdout
 
 
+@pytest.fixture(scope="module")
+def bridge_output() -> str:
+    done = started("demo.amfs_bridge")
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
 def test_the_demo_prints_the_same_every_time(output: str, snapshot: SnapshotAssertion) -> None:
     assert transcript.masked(output) == snapshot
 
@@ -58,18 +65,19 @@ def test_no_line_is_wider_than_100_characters(output: str) -> None:
     assert [line for line in output.splitlines() if len(line) > 100 and "MEMORY_DB" not in line] == []
 
 
-def test_the_transcript_is_what_the_demo_prints(output: str) -> None:
+def test_the_transcript_is_what_the_demos_print(output: str, bridge_output: str) -> None:
     if not (ROOT / "pyproject.toml").is_file():
         pytest.skip("only a clone has the documentation; this is an installed copy")
-    assert TRANSCRIPT.read_bytes().decode("ascii") == transcript.document(output)
+    assert TRANSCRIPT.read_bytes().decode("ascii") == transcript.document(output, bridge_output)
 
 
 def test_the_transcript_is_made_by_a_command(
-    tmp_path: Path, output: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, output: str, bridge_output: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript, "printed", lambda: output)
+    outputs = {"demo": output, "demo.amfs_bridge": bridge_output}
+    monkeypatch.setattr(transcript, "printed", outputs.__getitem__)
     assert transcript.main([str(tmp_path / "made.md")]) == 0
-    assert (tmp_path / "made.md").read_bytes().decode("ascii") == transcript.document(output)
+    assert (tmp_path / "made.md").read_bytes().decode("ascii") == transcript.document(output, bridge_output)
     assert transcript.main([]) == 2
 
 

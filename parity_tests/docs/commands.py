@@ -20,7 +20,15 @@ from parity_tests.docs import pages
 SCRIPTS = Path(sys.executable).parent
 OURS = ("amfs-sqlite", "amfs-sqlite-mcp", "python")
 CLIENTS = ("claude", "uvx")
-MODULES = ("demo", "demo.scout", "demo.executor", "demo.transcript", "parity_tests.docs.generate")
+MODULES = (
+    "demo",
+    "demo.scout",
+    "demo.executor",
+    "demo.transcript",
+    "demo.amfs_bridge",
+    "parity_tests.docs.generate",
+    "parity_tests.golden",
+)
 # How people get this project, and how they run what stands in a clone; neither is done by a test.
 INSTALLERS = (("pip", "install"), ("pipx", "install"), ("uv", "tool", "install"))
 IN_A_CLONE = (

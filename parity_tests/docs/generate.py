@@ -1,4 +1,4 @@
-"""Makes the reference pages from the code: `python -m parity_tests.docs.generate`.
+"""Makes the reference pages, and that of deviations, from the code: `python -m parity_tests.docs.generate`.
 
 The table of tools in the README is made with them. A test holds all of them to what this makes.
 """
@@ -8,16 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from parity_tests.docs import pages
-from parity_tests.docs.reference import command, errors, python, schema, settings, tools
+from parity_tests.docs.reference import command, deviations, errors, protocol, python, schema, settings, tools
 
 MADE: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         f"{pages.REFERENCE}/tools.md": tools.page,
         f"{pages.REFERENCE}/command.md": command.page,
         f"{pages.REFERENCE}/python.md": python.page,
+        f"{pages.REFERENCE}/protocol.md": protocol.page,
         f"{pages.REFERENCE}/settings.md": settings.page,
         f"{pages.REFERENCE}/errors.md": errors.page,
         f"{pages.REFERENCE}/schema.md": schema.page,
+        f"{pages.EXPLANATION}/deviations.md": deviations.page,
     }
 )
 """The pages that are made, and what makes each."""

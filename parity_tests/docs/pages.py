@@ -15,6 +15,7 @@ README = "README.md"
 INDEX = "docs/README.md"
 TRANSCRIPT = "docs/demo-transcript.md"
 REFERENCE = "docs/reference"
+EXPLANATION = "docs/explanation"
 
 _FENCE = re.compile(r"^(?P<fence>`{3,})(?P<language>\S*) *$")
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")

@@ -1,5 +1,6 @@
 """The reference pages are what the code makes of itself, and leave nothing out."""
 
+import inspect
 import re
 import sqlite3
 from pathlib import Path
@@ -9,10 +10,11 @@ from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
+from amfs_sqlite import AmfsAdapter, SqliteAdapter
 from bridge.cli.main import app
 from bridge.mcp_server.server import TOOLS
 from parity_tests.docs import generate, pages
-from parity_tests.docs.reference import errors, schema, settings
+from parity_tests.docs.reference import errors, markdown, protocol, schema, settings
 from parity_tests.ledger import proves
 
 HOW_TO = "docs/how-to/connect-a-client.md"
@@ -37,7 +39,8 @@ def test_the_readme_lists_the_tools_that_there_are() -> None:
 def test_the_pages_are_made_by_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = tmp_path / pages.README
     made.write_text(pages.text(pages.README), encoding="utf-8")
-    (tmp_path / pages.REFERENCE).mkdir(parents=True)
+    for folder in (pages.REFERENCE, pages.EXPLANATION):
+        (tmp_path / folder).mkdir(parents=True)
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert generate.main([]) == 0
     assert made.read_text(encoding="utf-8") == generate.readme()
@@ -60,6 +63,24 @@ def test_every_subcommand_has_a_section() -> None:
         r"^## `amfs-sqlite (.*)`$", generate.MADE["docs/reference/command.md"](), re.MULTILINE
     )
     assert {each.split()[0] for each in sections} == set(app.commands)
+
+
+@proves("docs.protocol")
+def test_every_operation_of_an_adapter_is_in_the_protocol_page_with_what_it_owes() -> None:
+    page = protocol.page()
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    assert list(sections) == [noun.__name__ for noun in protocol.nouns()]
+    owed = {name for name in dir(AmfsAdapter) if not name.startswith("_")}
+    told = [name for noun in protocol.nouns() for name, _ in protocol.operations(noun)]
+    assert sorted(told) == sorted(owed)
+    for noun in protocol.nouns():
+        for name, _ in protocol.operations(noun):
+            _, heading, rest = sections[noun.__name__].partition(f"### `{name}`\n")
+            assert heading
+            # What the page says of an operation is what both adapters' own inherited text says.
+            first = (inspect.getdoc(getattr(SqliteAdapter, name)) or "").split("\n\n")[0]
+            assert first
+            assert markdown.prose(first) in rest
 
 
 @proves("docs.reference")

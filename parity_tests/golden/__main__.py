@@ -34,11 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = transcript.load(path)
         except transcript.TranscriptError as unreadable:
             return _said(str(unreadable), sys.stderr, 2)
+        rows: set[str] = set()
         for kind in adapters.KINDS:
             report = _replayed(found, kind)
+            rows |= report.rows
             if report.difference is not None:
                 return _said(f"{kind}: {report.difference}", sys.stdout, 1)
-        _said(f"{path.name}: {len(found.steps)} steps, rows {', '.join(sorted(report.rows))}", sys.stdout, 0)
+        _said(f"{path.name}: {len(found.steps)} steps, rows {', '.join(sorted(rows))}", sys.stdout, 0)
     return 0
 
 

@@ -73,6 +73,10 @@ class Cast:
             return replace(found, kind="tracker")
         return self.actors[found.board] if member == "adapter" else found
 
+    def boards(self) -> list[str]:
+        """The names of all adapters."""
+        return [name for name, actor in self.actors.items() if actor.kind == "adapter"]
+
     def enter(self, call: Call) -> None:
         """Note the time a call sets, or the actor it brings on."""
         step, args, actor = call.step, call.args, call.actor

@@ -1,10 +1,10 @@
 """The ledger of deviations from AMFS 0.3: where we answer otherwise than the recorded SDK, and why.
 
-A row names the calls it is about, and tells from caller, arguments, recorded answer and what is stored whether
-it applies. What either side then answers is counted out by `sdk.py` and `recount.py`: the recorded answer must
-be the SDK's, to the last digit, and ours must be the recount of what we store. A row excuses nothing else.
-What follows from a row (an address with another history, a log with another line) is not listed: both sides
-go on from what they hold.
+A row names the calls it is about, and tells from caller, arguments, recorded answer and what is stored
+whether it applies. What either side then answers is counted out by `sdk.py` and `recount.py`: the recorded
+answer must be the SDK's, to the last digit, and ours must be the recount of what we store. A row excuses
+nothing else. What follows from a row (an address with another history, a log with another line) is not
+listed: both sides go on from what they hold.
 """
 
 import math
@@ -16,12 +16,14 @@ from typing import Any
 from amfs_sqlite.rules.visibility import covers
 from parity_tests.golden import javascript
 from parity_tests.golden.cast import Call
-from parity_tests.golden.reading import DEFAULT_LIMIT, Entry, View, address, joined
 from parity_tests.golden.recount import entries_in
 from parity_tests.golden.refusals import refused
+from parity_tests.golden.searching import DEFAULT_LIMIT
 from parity_tests.golden.transcript import Answer
+from parity_tests.golden.view import Entry, View, address, joined
 
 READS = frozenset({"read", "recall", "readFrom"})
+MIXING = frozenset({"history", "recall", "readFrom"})
 LISTS = frozenset({"list", "search", "myEntries"})
 COUNTS = frozenset({"stats", "info", "tree", "listScopes"})
 WRITES = frozenset({"write", "commit"})
@@ -70,8 +72,8 @@ class Row:
 
 def _meets_another_address(case: Case) -> bool:
     """The call goes by joined text: to an address spelled alike, or by a key that says where it is."""
-    if case.call.op in COUNTS | OUTCOMES | LOGS | {"commit"}:
-        texts = [joined(*address(entry)) for entry in case.currents]
+    texts = [joined(*address(entry)) for entry in case.currents]
+    if len({*texts}) < len(texts) or case.call.op in COUNTS | OUTCOMES | LOGS | {"commit"}:
         return len({*texts}) < len(texts)
     given = case.args.get("entry") or case.args
     path, key = given.get("entityPath"), given.get("key")
@@ -85,7 +87,7 @@ def _meets_another_address(case: Case) -> bool:
     for entry in case.versions:
         here = address(entry)
         is_alike = joined(*here) == joined(path, key)
-        is_below = entry["key"] == key and covers(path, entry["entityPath"]) and case.call.op != "read"
+        is_below = case.call.op in MIXING and entry["key"] == key and covers(path, entry["entityPath"])
         if here != (path, key) and (is_alike or is_below):
             return True
     return False
@@ -159,10 +161,15 @@ ROWS: tuple[Row, ...] = (
         id="address",
         calls=READS | LISTS | COUNTS | WRITES | OUTCOMES | LOGS | {"history"},
         when=_meets_another_address,
-        sdk="Path and key are joined with a '/': what is spelled alike is one entry, a path also lists keys that"
-        " begin like it, and history, recall and readFrom mix in what lies below under the same key.",
-        ours="An address is the pair of path and key. Prefixes go by the path alone; history, recall and read_from"
-        " answer for exactly that address.",
+        sdk=(
+            "Path and key are joined with a '/': what is spelled alike is one entry, a path also "
+            "lists keys that begin like it, and history, recall and readFrom mix in what lies below "
+            "under the same key."
+        ),
+        ours=(
+            "An address is the pair of path and key. Prefixes go by the path alone; history, recall "
+            "and read_from answer for exactly that address."
+        ),
         why="The SDK returns one entry for another, and overwrites it.",
     ),
     Row(
@@ -170,17 +177,24 @@ ROWS: tuple[Row, ...] = (
         calls=frozenset({"mutate", "sameObject"}),
         when=_always,
         sdk="What is passed in and what is returned are the stored objects themselves.",
-        ours="What goes in or comes out is a copy; neither caller nor callback changes the store through it.",
+        ours=(
+            "What goes in or comes out is a copy; neither caller nor callback changes the store through it."
+        ),
         why="A store that its readers change by accident has no history.",
     ),
     Row(
         id="private",
         calls=READS | COUNTS | WRITES | OUTCOMES | LOGS | {"history", "received"},
         when=_meets_what_is_private,
-        sdk="A private version is hidden by read, list and search alone: reading it is logged, an outcome credits"
-        " it, and history, explain, counts and watches show it to everybody.",
-        ours="To other agents a private version does not exist, in any answer. Versions stay one sequence per key,"
-        " and others may write the next; what they write begins without its outcome count.",
+        sdk=(
+            "A private version is hidden by read, list and search alone: reading it is logged, an "
+            "outcome credits it, and history, explain, counts and watches show it to everybody."
+        ),
+        ours=(
+            "To other agents a private version does not exist, in any answer. Versions stay one "
+            "sequence per key, and others may write the next; what they write begins without its "
+            "outcome count."
+        ),
         why="What is hidden in one answer and shown in the next is not hidden.",
     ),
     Row(
@@ -190,21 +204,31 @@ ROWS: tuple[Row, ...] = (
         | {"history", "search", "read", "tree", "commitLog"}
         | {"computeNewConfidence", "makeRecord"},
         when=_is_refused,
-        sdk="Anything is stored: empty paths, half characters, infinite confidence, ttls that are no time; unknown"
-        " outcomes make the confidence NaN, and limits count from the end.",
-        ours="Raises, naming the argument, and stores nothing: an empty or over-long path or key, lone surrogates,"
-        " NaN or infinity, an unknown outcome type, a ttl, since or until that is no instant, a limit or depth that"
-        " is no whole number from 0.",
+        sdk=(
+            "Anything is stored: empty paths, half characters, infinite confidence, ttls that are no "
+            "time; unknown outcomes make the confidence NaN, and limits count from the end."
+        ),
+        ours=(
+            "Raises, naming the argument, and stores nothing: an empty or over-long path or key, lone"
+            " surrogates, NaN or infinity, an unknown outcome type, a ttl, since or until that is no "
+            "instant, a limit or depth that is no whole number from 0."
+        ),
         why="What cannot be found again, compared or hashed is better refused than kept.",
     ),
     Row(
         id="watch",
         calls=WRITES | OUTCOMES | {"received"},
         when=lambda case: case.call.op == "received" or case.recorded.error is not None,
-        sdk="Callbacks of a path are a set that is called while it writes: twice the same is once, either handle"
-        " removes it, what one adds hears the same write, and what one throws reaches the writer.",
-        ours="Each watch is its own subscription: it hears what is committed after it was set up, once, until its"
-        " own handle is cancelled. Callbacks run in set-up order; a failing one is logged and touches nobody else.",
+        sdk=(
+            "Callbacks of a path are a set that is called while it writes: twice the same is once, "
+            "either handle removes it, what one adds hears the same write, and what one throws "
+            "reaches the writer."
+        ),
+        ours=(
+            "Each watch is its own subscription: it hears what is committed after it was set up, "
+            "once, until its own handle is cancelled. Callbacks run in set-up order; a failing one is"
+            " logged and touches nobody else."
+        ),
         why="One reader's mistake must not fail another's write.",
     ),
     Row(
@@ -212,17 +236,19 @@ ROWS: tuple[Row, ...] = (
         calls=frozenset(),
         when=_always,
         sdk="contentHash, integrityChain and commitId stay null, or what the caller put there.",
-        ours="Every version carries all three, computed here; version and hashes passed in are ignored.",
+        ours=("Every version carries all three, computed here; version and hashes passed in are ignored."),
         why="A hash that a caller can choose proves nothing.",
-        tests=("agent/test_verification.py::test_verify_finds_what_was_changed_behind_our_back",),
+        tests=("tampering/test_agent.py::test_verify_finds_what_was_changed_behind_our_back",),
     ),
     Row(
         id="commits",
         calls=frozenset({"commitLog", "listCommits", "getCommit"}),
         when=_always,
         sdk="There is no commit log, and a transaction is a loop of writes.",
-        ours="Every write, transaction and outcome is one commit, all or nothing, in the log; a transaction's"
-        " commit() returns it.",
+        ours=(
+            "Every write, transaction and outcome is one commit, all or nothing, in the log; a "
+            "transaction's commit() returns it."
+        ),
         why="Half a transaction is what transactions are there to prevent.",
         tests=("agent/test_transactions.py::test_a_failing_transaction_leaves_nothing",),
     ),
@@ -231,8 +257,10 @@ ROWS: tuple[Row, ...] = (
         calls=READS | {"search", "myEntries"} | LOGS,
         when=_meets_what_expired,
         sdk="Nothing ever expires.",
-        ours="read, recall, read_from and search leave out entries whose ttl has passed; list, history, explain,"
-        " counts and verify show them.",
+        ours=(
+            "read, recall, read_from and search leave out entries whose ttl has passed; list, "
+            "history, explain, counts and verify show them."
+        ),
         why="A ttl that nobody keeps is worse than none.",
     ),
     Row(
@@ -249,7 +277,7 @@ ROWS: tuple[Row, ...] = (
         when=_reaches_a_limit,
         sdk="A search is cut before it is scored; my entries and readFrom look at the first 100.",
         ours="A limit cuts last, after scoring. my_entries and read_from have none.",
-        why="The best of what was left over is not the best, and an entry that is there must be found.",
+        why=("The best of what was left over is not the best, and an entry that is there must be found."),
     ),
     Row(
         id="value-text",
@@ -263,7 +291,10 @@ ROWS: tuple[Row, ...] = (
         id="options",
         calls=frozenset({"write", "search", "commitOutcome", "recall", "tree"}),
         when=_gives_an_option,
-        sdk="artifactRefs given to memory.write are dropped; null patternRefs are stored, and break later searches.",
+        sdk=(
+            "artifactRefs given to memory.write are dropped; null patternRefs are stored, and break "
+            "later searches."
+        ),
         ours="artifact_refs given are kept; None means the default, for every option.",
         why="What is accepted is kept.",
     ),
@@ -279,7 +310,9 @@ ROWS: tuple[Row, ...] = (
         id="counts",
         calls=frozenset({"stats", "tree"}),
         when=_counts_inherited_names,
-        sdk="Counts are kept in plain objects: names that every object inherits are lost or counted as code.",
+        sdk=(
+            "Counts are kept in plain objects: names that every object inherits are lost or counted as code."
+        ),
         ours="stats and tree count what is stored, whatever the names.",
         why="A name is data.",
     ),

@@ -95,3 +95,8 @@ def reached(names: Sequence[str], polluted: frozenset[str]) -> list[str]:
 def pollutes(names: Sequence[str]) -> set[str]:
     """The names that such a tree writes to where every object inherits them."""
     return {after for before, after in pairwise(names) if before == PROTOTYPE}
+
+
+def code_units(text: str) -> bytes:
+    """What JavaScript sorts texts by."""
+    return text.encode("utf-16-be", "surrogatepass")

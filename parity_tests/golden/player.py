@@ -1,8 +1,10 @@
 """Plays a recorded transcript on an adapter of ours, step by step."""
 
+import asyncio
 import copy
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +18,6 @@ from amfs_sqlite import (
     CountedIds,
     FixedClock,
     MemoryEntry,
-    MemoryScope,
     OutcomeBackPropagator,
     Provenance,
 )
@@ -26,6 +27,10 @@ from parity_tests.golden.transcript import Answer, Step, Transcript
 
 OpenAdapter = Callable[[FixedClock, str, str], Awaitable[AmfsAdapter]]
 """Opens an adapter with this clock, this name in the transcript, and this namespace."""
+
+
+PATIENCE_S = 5.0
+"""How long callbacks are waited for that should have been called."""
 
 
 class CallbackError(Exception):
@@ -47,9 +52,17 @@ class Callback:
     does: Mapping[str, Any]
     player: "Player"
     received: list[Any] = field(default_factory=list)
+    call_count: int = 0
 
     async def __call__(self, entry: MemoryEntry) -> None:
-        self.received.append(wire.answer(entry))
+        try:
+            self.received.append(wire.answer(entry))
+            await self._react(entry)
+        finally:
+            self.call_count += 1
+            self.player.called.set()
+
+    async def _react(self, entry: MemoryEntry) -> None:
         kind, does = self.does["kind"], self.does
         if kind == "throw":
             raise CallbackError(does.get("message", ""))
@@ -86,6 +99,7 @@ class Player:
         self.clock = FixedClock(transcript.clock_start)
         self._namespaces = _namespaces(transcript)
         self.ids = CountedIds()
+        self.called = asyncio.Event()
         self.objects: dict[str, Any] = {"OutcomeBackPropagator": OutcomeBackPropagator}
         self.played: dict[int, Played] = {}
         self._open = open_adapter
@@ -103,6 +117,14 @@ class Player:
                 self.objects[step.names] = raw
         self.played[step.n] = done
         return done
+
+    async def hear(self, call_counts: Mapping[str, int]) -> None:
+        """Wait until the callbacks were called so often; give up when they are not."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_S):
+                while any(self.objects[name].call_count < count for name, count in call_counts.items()):
+                    self.called.clear()
+                    await self.called.wait()
 
     async def call(self, on: str, op: str, args: Mapping[str, Any]) -> Any:
         """Call an operation of an object by the SDK's name, or read a property of it."""
@@ -124,8 +146,7 @@ class Player:
 
     def _given(self, owner: Any, op: str, args: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments that the operation has: JavaScript passes over others."""
-        surface = AgentMemory if isinstance(owner, MemoryScope) else owner
-        known = inspect.signature(getattr(surface, wire.ours(op))).parameters
+        known = inspect.signature(getattr(owner, wire.ours(op))).parameters
         given = {name: value for name, value in wire.flat(args).items() if wire.ours(name) in known}
         if op == "write" and "value" in known:
             given.setdefault("value", None)

@@ -1,16 +1,19 @@
 """Our side of a replay: what each call must answer, recounted out of the listing of all that we store."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain
 from parity_tests.golden.cast import Actor, Call, Cast
-from parity_tests.golden.reading import HASHES, Address, Entry, RefusedError, View, address
+from parity_tests.golden.reading import READINGS
 from parity_tests.golden.refusals import refused
 from parity_tests.golden.transcript import Answer, Step
-from parity_tests.golden.worlds import READINGS, TRACKER, World, credited
+from parity_tests.golden.view import HASHES, Address, Entry, RefusedError, View, address, joined
+from parity_tests.golden.worlds import TRACKER, World, credited
 
+HOLDS_ENTRIES = ("entry", "causalEntries")
 OURS: frozenset[str] = frozenset()
 
 
@@ -41,18 +44,27 @@ class OurWorld(World):
         super().__init__(OURS)
         self._cast = cast
         self._boards: dict[str, Sequence[Entry]] = {}
+        self._before: dict[str, Sequence[Entry]] = {}
         self._commits: dict[str, Sequence[dict[str, Any]]] = {}
         self._hashes: dict[str, dict[tuple[str, str, int], tuple[str, ...]]] = {}
         self._subscriptions: list[Subscription] = []
         self._callbacks: dict[str, Mapping[str, Any]] = {}
         self._heard: dict[str, list[Entry]] = {}
+        self.call_counts: Counter[str] = Counter()
         self._answers: dict[int, Any] = {}
 
     def versions(self, board: str) -> Sequence[Entry]:
         return self._boards.get(board, ())
 
+    def held_before(self, board: str) -> Mapping[str, Sequence[Entry]]:
+        held: dict[str, list[Entry]] = {}
+        for entry in self._before.get(board, ()):
+            held.setdefault(joined(*address(entry)), []).append(entry)
+        return held
+
     def answer(self, call: Call) -> Answer:
         """What we must answer to a call."""
+        self._before = dict(self._boards)
         if argument := refused(call):
             return Answer(error=f"{argument} is refused")
         try:
@@ -62,8 +74,8 @@ class OurWorld(World):
 
     def observe(
         self, step: Step, board: str, versions: Sequence[Entry], commits: Sequence[dict[str, Any]]
-    ) -> None:
-        """Take in what is stored after a step, and tell the watches of what is new."""
+    ) -> bool:
+        """Take in what is stored after a step, and tell the watches of what is new, if anything is."""
         known = len(self._commits.get(board, ()))
         self._boards[board], self._commits[board] = versions, commits
         self._hashes[board] = self._right_hashes(board)
@@ -74,6 +86,7 @@ class OurWorld(World):
             for each in commits[-number]["entries"]:
                 entry = stored[each["entityPath"], each["key"], each["version"]]
                 made = self._deliver(step, board, entry, number, made)
+        return len(commits) > known
 
     def remember(self, step: Step, answer: Any) -> None:
         """Take in what a step answered."""
@@ -181,6 +194,7 @@ class OurWorld(World):
             if each.cancelled or each.board != board or number <= each.after or not each.covers(entry):
                 continue
             self._heard.setdefault(each.callback, []).append(entry)
+            self.call_counts[each.callback] += 1
             does = self._callbacks[each.callback]
             if does["kind"] == "cancel":
                 self._subscription(does["handle"]).cancelled = True
@@ -232,9 +246,14 @@ def entries_in(answer: Any) -> list[Entry]:
         return [entry for each in answer for entry in entries_in(each)]
     if not isinstance(answer, dict):
         return []
-    if "provenance" in answer and "entityPath" in answer:
+    if is_entry(answer):
         return [answer]
-    return [entry for name in ("entry", "causalEntries") for entry in entries_in(answer.get(name))]
+    return [entry for name in HOLDS_ENTRIES for entry in entries_in(answer.get(name))]
+
+
+def is_entry(answer: Mapping[str, Any]) -> bool:
+    """Whether this part of an answer is an entry."""
+    return "provenance" in answer and "entityPath" in answer
 
 
 def _is_beyond_all_floats(confidence: float) -> bool:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from amfs_sqlite.clock import spelled
-from parity_tests.golden import javascript
+from parity_tests.golden import javascript, reading
 from parity_tests.golden.cast import Call, Cast
-from parity_tests.golden.reading import Entry, RefusedError, View, address
 from parity_tests.golden.recount import OurWorld
 from parity_tests.golden.refusals import refused
 from parity_tests.golden.transcript import Answer, Step
-from parity_tests.golden.worlds import READINGS, TRACKER, World, credited
+from parity_tests.golden.view import Entry, RefusedError, View, address, joined
+from parity_tests.golden.worlds import TRACKER, World, credited
 
 
 class ThrownError(Exception):
@@ -41,6 +41,7 @@ class SdkWorld(World):
         self._cast = cast
         self._ours = ours
         self._slots: dict[str, dict[Any, list[Entry]]] = {}
+        self._counts: dict[str, dict[Any, int]] = {}
         self._watches: dict[str, dict[str, list[str]]] = {}
         self._handles: dict[str, Handle] = {}
         self._callbacks: dict[str, Mapping[str, Any]] = {}
@@ -59,8 +60,21 @@ class SdkWorld(World):
             view.slots = dict(self._slots.get(call.actor.board, {}))
         return view
 
+    def held_before(self, board: str) -> Mapping[str, Sequence[Entry]]:
+        counts = self._counts.get(board, {})
+        slots = self._slots.get(board, {}).items()
+        return {
+            slot if isinstance(slot, str) else joined(*slot): versions[: counts[slot]]
+            for slot, versions in slots
+            if slot in counts
+        }
+
     def answer(self, call: Call) -> Answer:
         """What the SDK answers to a call."""
+        self._counts = {
+            board: {slot: len(versions) for slot, versions in slots.items()}
+            for board, slots in self._slots.items()
+        }
         self._live[call.step.n, "args"] = call.step.args
         self._step = call.step
         try:
@@ -75,7 +89,7 @@ class SdkWorld(World):
             raise RefusedError(argument)
         if call.op == "tree":
             return self._tree(call)
-        if call.op in READINGS:
+        if call.op in reading.READINGS:
             return self.read(call)
         if call.op in TRACKER:
             return self.tracked(call)
@@ -86,7 +100,7 @@ class SdkWorld(World):
 
     def _tree(self, call: Call) -> Answer:
         view = self.view(call)
-        answer = view.tree(call.args.get("maxDepth"), self._polluted)
+        answer = reading.tree(view, call.args.get("maxDepth"), self._polluted)
         if "counts" in self.manner:
             paths = [entry["entityPath"].split("/") for entry in self.versions(call.actor.board)]
             self._polluted |= {name for names in paths for name in javascript.pollutes(names)}
@@ -103,7 +117,7 @@ class SdkWorld(World):
         drafted = self.drafted(call)
         view = self.view(call)
         current = view.current(*address(drafted))
-        if current is not None and ("private" in self.manner or view.sees(current)):
+        if current is not None and view.shows(current):
             drafted["outcomeCount"] = current["outcomeCount"]
         return Answer(result=self._store(call, drafted))
 

@@ -68,10 +68,16 @@ class Agents:
     clock: FixedClock
     era: str
     clients: AsyncExitStack = field(default_factory=AsyncExitStack)
+    settings: dict[str, str | None] = field(default_factory=dict)
 
     async def __call__(self, agent_id: str, **options: Any) -> Agent:
         session = Session(self.adapter, agent_id, f"{agent_id}-session", clock=self.clock, **options)
-        arguments = {"db": ":memory:", "agent": agent_id, "session": f"{agent_id}-session"}
+        arguments: dict[str, str | None] = {
+            "db": ":memory:",
+            "agent": agent_id,
+            "session": f"{agent_id}-session",
+        }
+        arguments |= self.settings
         workplace = Workplace(session, from_sources(arguments, {}), _describe)
         client = Client(build_server(workplace), mode=self.era)
         return Agent(await self.clients.enter_async_context(client), session)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from amfs_sqlite import Commit, CommitEntry, EntryRef, MemoryEntry, Outcome, OutcomeRecord, OutcomeType, Write
 from amfs_sqlite.models import Change
 from parity_tests.drafts import draft, outcome
-from parity_tests.properties.worlds import World, names
+from parity_tests.properties.worlds import NAME, World
 from parity_tests.scenarios.player import Step, call
 
 CONFIDENCES = [0.0, 0.25, 0.5, 0.8, 1.0, 1.0, 0.1 + 0.2, 5e-324]
@@ -16,21 +16,59 @@ UNBOUNDED = [*CONFIDENCES, -1.0, -0.0, 1.5, 1e308, -1e308]
 CAUSAL = [1.0, 1.0, 1.0, 0.5, 0.0, 1e-300]
 NOT_FINITE = [float("nan"), float("inf"), -float("inf")]
 BAD: list[dict[str, Any]] = [
-    *[{"path": ""}, {"key": ""}, {"path": "\ud800"}, {"key": "k" * 4097}, {"agent": "\udfff"}, {"tags": ("\ud800",)}],
-    *[{"value": float("nan")}, {"value": {"a": ["\udc00"]}}, {"value": {1: 2}}, {"value": {1, 2}}, {"session": "s" * 4097}],
+    *[
+        {"path": ""},
+        {"key": ""},
+        {"path": "\ud800"},
+        {"key": "k" * 4097},
+        {"agent": "\udfff"},
+        {"tags": ("\ud800",)},
+    ],
+    *[
+        {"value": float("nan")},
+        {"value": {"a": ["\udc00"]}},
+        {"value": {1: 2}},
+        {"value": {1, 2}},
+        {"session": "s" * 4097},
+    ],
     *[{"confidence": each} for each in NOT_FINITE],
-    *[{"confidence": 2.0}, {"confidence": -0.5}, {"outcome_count": -1}, {"outcome_count": 2**63}, {"more": float("nan")}],
+    *[
+        {"confidence": 2.0},
+        {"confidence": -0.5},
+        {"outcome_count": -1},
+        {"outcome_count": 2**63},
+        {"more": float("nan")},
+    ],
     *[{"amfs_version": "\ud800"}, {"artifact_refs": [{"uri": "\ud800"}]}],
 ]
 BAD_RECORDS: list[dict[str, Any]] = [
-    *[{"outcome_type": "great"}, {"causal_confidence": float("nan")}, {"causal_confidence": -1.0}, {"note": "\ud800"}],
-    *[{"outcome_ref": "\ud800"}, {"causal_entry_keys": ("\ud800/k",)}, {"more": {1: 2}}, {"agent_id": "a" * 4097}],
+    *[
+        {"outcome_type": "great"},
+        {"causal_confidence": float("nan")},
+        {"causal_confidence": -1.0},
+        {"note": "\ud800"},
+    ],
+    *[
+        {"outcome_ref": "\ud800"},
+        {"causal_entry_keys": ("\ud800/k",)},
+        {"more": {1: 2}},
+        {"agent_id": "a" * 4097},
+    ],
     *[{"refs": (EntryRef(entity_path="none", key="such"),)}, {"session_id": "\udc00"}],
 ]
 GIVEN: list[dict[str, Any]] = [
     *[{}, {}, {"version": 7, "content_hash": "h", "superseded_at": "2020-01-01", "success_count": 3}],
-    *[{"outcome_count": 12}, {"outcome_count": 2**63 - 1}, {"amfs_version": "9"}, {"session": "s-1"}, {"artifact_refs": []}],
-    *[{"artifact_refs": [{"uri": "s3://b/o", "size_bytes": 2**60}]}, {"memoryType": {"z": [1.0, None], "a": "é"}}],
+    *[
+        {"outcome_count": 12},
+        {"outcome_count": 2**63 - 1},
+        {"amfs_version": "9"},
+        {"session": "s-1"},
+        {"artifact_refs": []},
+    ],
+    *[
+        {"artifact_refs": [{"uri": "s3://b/o", "size_bytes": 2**60}]},
+        {"memoryType": {"z": [1.0, None], "a": "é"}},
+    ],
 ]
 FOREIGN_IDS = ["c1", "c2", "c3"]
 COMMIT_IDS = [*FOREIGN_IDS, *(f"{n:016x}" for n in range(2, 9))]
@@ -81,7 +119,11 @@ def records(draw: st.DrawFn, world: World) -> OutcomeRecord:
         agent=draw(st.sampled_from(world.agents)),
         causal_confidence=draw(st.sampled_from(CAUSAL if world.policy.bounded else [*CAUSAL, -2.0, 1e300])),
         committed_at=draw(st.none() | st.sampled_from(world.instants)),
-        **draw(st.sampled_from([{}, {}, {"note": "a\0b é", "session_id": "s"}, {"session_id": ""}, {"more": [1.0]}])),
+        **draw(
+            st.sampled_from(
+                [{}, {}, {"note": "a\0b é", "session_id": "s"}, {"session_id": ""}, {"more": [1.0]}]
+            )
+        ),
     )
     return record.model_copy(update=draw(st.sampled_from(BAD_RECORDS))) if seldom(draw) else record
 
@@ -141,7 +183,7 @@ def saves(draw: st.DrawFn, world: World, known: Sequence[str]) -> Step:
             session_id=draw(st.sampled_from([None, "s"])),
             entries=tuple(draw(st.lists(listed, max_size=2))),
             tree_hash=draw(st.sampled_from([None, "t"])),
-            parent_ids=tuple(draw(st.lists(st.sampled_from(COMMIT_IDS) | names(), max_size=2))),
+            parent_ids=tuple(draw(st.lists(st.sampled_from(COMMIT_IDS) | NAME, max_size=2))),
             branch=draw(st.sampled_from(["main", "main", "side"])),
             created_at=draw(st.sampled_from(world.instants)),
         ),

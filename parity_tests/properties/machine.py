@@ -22,7 +22,9 @@ from amfs_sqlite import (
     SearchQuery,
     SqliteAdapter,
 )
+from amfs_sqlite.models import ChangeEvent
 from parity_tests.properties import changes, questions
+from parity_tests.properties.questions import CHANGES
 from parity_tests.properties.worlds import World, worlds
 from parity_tests.scenarios.player import ALL_PAGES, Step
 from parity_tests.state import answers, plain, text
@@ -54,6 +56,7 @@ class SideBySide(RuleBasedStateMachine):
         self.ids = CountedIds()
         self.done: list[Step] = []
         self.searches: list[Pages] = []
+        self.heard: tuple[list[str], list[str]] = ([], [])
         self.world: World
         self.pair: list[AmfsAdapter] = []
 
@@ -63,8 +66,8 @@ class SideBySide(RuleBasedStateMachine):
         self.world = data.draw(worlds())
         reference = ReferenceAdapter(outcomes=self.world.policy, clock=self.clock, ids=CountedIds())
         self.pair = [reference, self.made()]
-        for adapter in self.pair:
-            self.runner.run(adapter.open())
+        for adapter, heard in zip(self.pair, self.heard, strict=True):
+            self.runner.run(self.opened(adapter, heard))
         self.change(data.draw(changes.batches(self.world)))
 
     def made(self) -> AmfsAdapter:
@@ -78,6 +81,12 @@ class SideBySide(RuleBasedStateMachine):
             clock=self.clock,
             ids=self.ids,
         )
+
+    async def opened(self, adapter: AmfsAdapter, heard: list[str]) -> None:
+        """Open it, and listen to it as the owner and as somebody else."""
+        await adapter.open()
+        for viewer in self.world.viewers[:2]:
+            await adapter.watch(None, lambda entry: heard.append(repr(entry)), viewer=viewer)
 
     @rule(data=st.data())
     def write(self, data: st.DataObject) -> None:
@@ -108,7 +117,7 @@ class SideBySide(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.runner.run(self.pair[1].close())
         self.pair[1] = self.made()
-        self.runner.run(self.pair[1].open())
+        self.runner.run(self.opened(self.pair[1], self.heard[1]))
 
     @rule(data=st.data())
     def ask(self, data: st.DataObject) -> None:
@@ -137,6 +146,7 @@ class SideBySide(RuleBasedStateMachine):
         if self.pair:
             for viewer in self.world.viewers:
                 equal([self.runner.run(answers(adapter, viewer)) for adapter in self.pair], viewer)
+            equal(self.heard, "what the watches heard")
             assert self.runner.run(self.pair[0].verify()).ok
 
     def teardown(self) -> None:
@@ -173,6 +183,8 @@ async def performed(adapter: AmfsAdapter, step: Step) -> Any:
     """What a step returns, or the error it raises, as far as it is comparable."""
     if step.operation == ALL_PAGES:
         return await answered(all_of(adapter, *step.arguments))
+    if step.operation == CHANGES:
+        return await answered(told(adapter, **step.options))
     return await answered(getattr(adapter, step.operation)(*step.arguments, **step.options))
 
 
@@ -193,6 +205,16 @@ async def all_of(adapter: AmfsAdapter, query: SearchQuery, viewer: str | None) -
         entries = sorted(repr(entry) for page in pages for entry in page.entries)
         return [len(pages), entries, pages[-1].below_confidence_count, pages[-1].expired_count]
     return comparable(pages)
+
+
+async def told(adapter: AmfsAdapter, behind: int | None, **asked: Any) -> list[ChangeEvent]:
+    """The changes behind so many others, or from the beginning; behind more than there are from nowhere."""
+    after = None
+    if behind is not None:
+        cursors = [event.cursor async for event in adapter.changes(follow=False)]
+        after = cursors[behind] if behind < len(cursors) else "nowhere"
+    changes = adapter.changes(after=after, follow=False, **asked)
+    return [event.model_copy(update={"cursor": ""}) async for event in changes]
 
 
 def at(query: SearchQuery, cursor: str) -> SearchQuery:

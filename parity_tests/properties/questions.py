@@ -12,10 +12,24 @@ from parity_tests.properties.worlds import PARTS, PIECES, World
 from parity_tests.scenarios.player import Step, all_pages, call
 
 ELSEWHERE = ["", "none", "\ud800", "x" * 5000, "_system", "a/"]
-CONFIDENCES: list[float | None] = [None, 0, 0.0, 0.25, 0.5, 0.8, 1.0, -1.0, 2, 1e308, float("nan"), float("inf")]
+CONFIDENCES: list[float | None] = [
+    None,
+    0,
+    0.0,
+    0.25,
+    0.5,
+    0.8,
+    1.0,
+    -1.0,
+    2,
+    1e308,
+    float("nan"),
+    float("inf"),
+]
 COUNTS: list[Any] = [None, None, 0, 1, 2, 5, 2**63 - 1, -1, True, 1.0, "3", 2**64]
 NO_INSTANTS = ["yesterday", "2026-13-01", "0001-01-01T00:00:00+01:00", "\ud800"]
 LONG = "x" * 4097
+CHANGES = "changes"
 
 
 @st.composite
@@ -61,10 +75,33 @@ def filters(draw: st.DrawFn, world: World) -> dict[str, Any]:
 
 
 BAD_FILTERS: list[dict[str, Any]] = [
-    *[{"limit": -1}, {"limit": 2**63 - 1}, {"min_confidence": float("nan")}, {"max_confidence": float("inf")}, {"since": "yesterday"}],
-    *[{"until": "2026-13-01"}, {"text": LONG}, {"text": "\ud800"}, {"contains": LONG}, {"contains": "\ud800"}],
-    *[{"entity_paths": ("p",) * 101}, {"entity_path": "\ud800"}, {"entity_paths": ("\ud800",)}, {"key": "\ud800"}],
-    *[{"tag": "\ud800"}, {"agent_id": "\ud800"}, {"cursor": "nonsense"}, {"cursor": "W10"}, {"entity_path": LONG * 2}],
+    *[
+        {"limit": -1},
+        {"limit": 2**63 - 1},
+        {"min_confidence": float("nan")},
+        {"max_confidence": float("inf")},
+        {"since": "yesterday"},
+    ],
+    *[
+        {"until": "2026-13-01"},
+        {"text": LONG},
+        {"text": "\ud800"},
+        {"contains": LONG},
+        {"contains": "\ud800"},
+    ],
+    *[
+        {"entity_paths": ("p",) * 101},
+        {"entity_path": "\ud800"},
+        {"entity_paths": ("\ud800",)},
+        {"key": "\ud800"},
+    ],
+    *[
+        {"tag": "\ud800"},
+        {"agent_id": "\ud800"},
+        {"cursor": "nonsense"},
+        {"cursor": "W10"},
+        {"entity_path": LONG * 2},
+    ],
 ]
 
 
@@ -168,6 +205,11 @@ ARGUMENTS = {
     "scopes": lambda draw, world: {"entity_path": _path(draw, world), "include_system": draw(st.booleans())},
     "stats": lambda draw, world: {"include_system": draw(st.booleans())},
     "verify": lambda draw, world: {},
+    CHANGES: lambda draw, world: {
+        "behind": draw(st.sampled_from([None, 0, 1, 2, 5])),
+        "entity_path": _path(draw, world),
+        "include_system": draw(st.booleans()),
+    },
 }
 SEEN = ARGUMENTS.keys() - {"common_ancestor", "recorded_result", "verify"}
 ADDRESS = ("entity_path", "key")

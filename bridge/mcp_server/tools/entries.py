@@ -9,7 +9,7 @@ from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.rules.values import MAX_DEPTH, MAX_INTEGER_DIGITS
 from bridge import rendering
-from bridge.mcp_server import pages, records
+from bridge.mcp_server import pages, readings, records
 from bridge.mcp_server.arguments import Arguments, Texts
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -83,17 +83,22 @@ async def history(at: Workplace, given: History) -> Answer:
     found = await entries.history(
         at.session, given.scope, given.key, after_version=after_version, limit=limit + 1
     )
+    structured = at.settings.structured
     if not found:
-        return Answer(f"0 versions behind version {after_version}")
+        nothing = f"0 versions behind version {after_version}"
+        return Answer(nothing, readings.history((), "") if structured else None)
     if limit == 1:
-        lines, cursor = pages.one_record(found[0], offset, after_version, _hashes(found[0]))
-        shown = [lines]
+        one = pages.one_record(found[0], offset, after_version, _hashes(found[0]), twice=structured)
+        shown, cursor = [one.lines], one.cursor
+        versions = [readings.record(found[0], one.start, one.end, hashes=True)]
     else:
-        shown = pages.fitting([_line(entry) for entry in found[:limit]])
+        facts = readings.facts(at, found[:limit], hashes=True)
+        shown, versions = pages.fitted([_line(entry) for entry in found[:limit]], facts)
         cursor = ""
     if not cursor and len(found) > len(shown):
         cursor = str(found[len(shown) - 1].version)
-    return Answer("\n".join([records.STORED, *shown, *pages.ending(cursor)]))
+    made = readings.history(versions, cursor) if structured else None
+    return Answer("\n".join([records.STORED, *shown, *pages.ending(cursor)]), made)
 
 
 def _value(given: Remember) -> Any:
@@ -172,6 +177,7 @@ HISTORY = MemoryTool(
     ),
     arguments=History,
     run=history,
+    reading=readings.HISTORY,
     reads_only=True,
     is_idempotent=True,
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.models import EntryRef, MemoryEntry
 from bridge import rendering
-from bridge.mcp_server import pages, records
+from bridge.mcp_server import pages, readings, records
 from bridge.mcp_server.arguments import Arguments, Texts
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -80,16 +80,43 @@ async def resume(at: Workplace, given: Resume) -> Answer:
     found = await look(at.session, given.handoff_id or None)
     if isinstance(found, packets.NothingWaiting):
         agent = rendering.word(at.session.agent_id)
-        return Answer("\n".join([f"nothing waits for {agent}", *_held(found.held)]))
+        made = readings.nothing_waits(_held_shown(found.held)) if at.settings.structured else None
+        return Answer("\n".join([f"nothing waits for {agent}", *_held(found.held)]), made)
     above = [records.STORED, *_packet(found.packet, claimed=not given.peek)]
     below = [*_warnings(found.stale), *_held(found.held)]
     taken_bytes = sum(rendering.size(line) + 1 for line in [*above, *below])
+    made = _object(found, claimed=not given.peek) if at.settings.structured else None
+    if made is not None:
+        taken_bytes += readings.size(made)
     room_bytes = pages.ANSWER_BYTES - pages.FRAME_BYTES - taken_bytes
-    shown = pages.fitting([_line(record) for record in found.records], room_bytes)
+    facts = readings.facts(at, found.records)
+    shown, pinned = pages.fitted([_line(record) for record in found.records], facts, room_bytes)
+    if made is not None:
+        made["records"] = pinned
     hidden = len(found.records) - len(shown)
     more = [f"{hidden} more pinned records; {_elsewhere(found.packet)}"] if hidden else []
     count = f"{rendering.counted(len(found.records), 'pinned record')}, as given:"
-    return Answer("\n".join([*above, count, *shown, *more, *below]))
+    return Answer("\n".join([*above, count, *shown, *more, *below]), made)
+
+
+def _object(found: packets.Taken, *, claimed: bool) -> readings.Object:
+    """What the text says of a packet, but for its records."""
+    packet = found.packet
+    steps = {
+        "summary": _cut(packet.summary, SUMMARY_BYTES),
+        "nextStepCount": len(packet.next_steps),
+        "nextSteps": [_cut(each, STEPS_BYTES) for each in _steps_shown(packet, packet.next_steps)],
+        "openQuestionCount": len(packet.open_questions),
+        "openQuestions": [_cut(each, STEPS_BYTES) for each in _steps_shown(packet, packet.open_questions)],
+    }
+    return readings.resumed(found, claimed=claimed, steps=steps) | {
+        "stale": [readings.stale(each) for each in found.stale[: len(_warnings_shown(found.stale))]],
+        "held": _held_shown(found.held),
+    }
+
+
+def _cut(text: str, limit_bytes: int) -> str:
+    return text[: rendering.Value(text).reach(limit_bytes)]
 
 
 def _addressee(packet: packets.Packet) -> str:
@@ -106,12 +133,17 @@ def _packet(packet: packets.Packet, *, claimed: bool) -> list[str]:
         f"summary: {_text(packet, packet.summary, SUMMARY_BYTES)}",
     ]
     for name, texts in (("next", packet.next_steps), ("open", packet.open_questions)):
-        whole = [f"{name}: {_text(packet, each, STEPS_BYTES)}" for each in texts]
-        shown = pages.fitting_texts(whole, STEPS_BYTES + rendering.NAME_BYTES)
-        lines += shown
-        if len(shown) < len(whole):
-            lines.append(f"{name}: {len(whole) - len(shown)} more; {_elsewhere(packet)}")
+        shown = _steps_shown(packet, texts)
+        lines += [f"{name}: {_text(packet, each, STEPS_BYTES)}" for each in shown]
+        if len(shown) < len(texts):
+            lines.append(f"{name}: {len(texts) - len(shown)} more; {_elsewhere(packet)}")
     return lines
+
+
+def _steps_shown(packet: packets.Packet, texts: Sequence[str]) -> Sequence[str]:
+    """The first of these texts, as many as fit."""
+    lines = [f"next: {_text(packet, each, STEPS_BYTES)}" for each in texts]
+    return texts[: len(pages.fitting_texts(lines, STEPS_BYTES + rendering.NAME_BYTES))]
 
 
 def _text(packet: packets.Packet, text: str, limit_bytes: int) -> str:
@@ -132,11 +164,14 @@ def _line(record: MemoryEntry) -> pages.Line:
 def _warnings(stale: tuple[packets.Stale, ...]) -> list[str]:
     if not stale:
         return ["stale: none, every pinned value is still current"]
-    lines = [_warning(each) for each in stale]
-    shown = pages.fitting_texts(lines, STALE_BYTES)
-    if len(shown) < len(lines):
-        shown.append(f"stale: {len(lines) - len(shown)} more; recall a record before you use it")
+    shown = _warnings_shown(stale)
+    if len(shown) < len(stale):
+        shown.append(f"stale: {len(stale) - len(shown)} more; recall a record before you use it")
     return shown
+
+
+def _warnings_shown(stale: tuple[packets.Stale, ...]) -> list[str]:
+    return pages.fitting_texts([_warning(each) for each in stale], STALE_BYTES)
 
 
 def _warning(stale: packets.Stale) -> str:
@@ -151,9 +186,13 @@ def _warning(stale: packets.Stale) -> str:
 def _held(held: tuple[str, ...]) -> list[str]:
     if not held:
         return []
-    shown = pages.fitting_texts([rendering.word(each) for each in held], HELD_BYTES)
+    shown = _held_shown(held)
     more = f" and {len(held) - len(shown)} more" if len(shown) < len(held) else ""
     return [f"you also hold {' '.join(shown)}{more}; resume with handoff_id returns one"]
+
+
+def _held_shown(held: tuple[str, ...]) -> list[str]:
+    return pages.fitting_texts([rendering.word(each) for each in held], HELD_BYTES)
 
 
 def _some(refs: Sequence[EntryRef]) -> list[str]:
@@ -199,4 +238,5 @@ RESUME = MemoryTool(
     ),
     arguments=Resume,
     run=resume,
+    reading=readings.RESUME,
 )

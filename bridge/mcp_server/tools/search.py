@@ -7,7 +7,7 @@ from pydantic import Field
 from amfs_sqlite.errors import InvalidArgumentError, InvalidCursorError
 from amfs_sqlite.models import MemoryEntry, SearchPage
 from bridge import rendering
-from bridge.mcp_server import pages, records
+from bridge.mcp_server import pages, readings, records
 from bridge.mcp_server.arguments import Arguments
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -44,13 +44,16 @@ async def recall(at: Workplace, given: Recall) -> Answer:
             limit=limit,
             cursor=given.cursor,
         )
-        shown = pages.fitting([_line(entry) for entry in page.entries])
+        facts = readings.facts(at, page.entries)
+        shown, found = pages.fitted([_line(entry) for entry in page.entries], facts)
         if len(shown) == len(page.entries):
             break
         # Asked again for just as many, so that its cursor goes on where this answer ends.
         limit = len(shown)
     banner = [records.STORED] if shown else []
-    return Answer("\n".join([*banner, *shown, _count(page, given), *pages.ending(page.next_cursor)]))
+    lines = [*banner, *shown, _count(page, given), *pages.ending(page.next_cursor)]
+    made = readings.recalled(found, page.next_cursor, page) if at.settings.structured else None
+    return Answer("\n".join(lines), made)
 
 
 async def _read(at: Workplace, given: Recall) -> Answer:
@@ -61,8 +64,11 @@ async def _read(at: Workplace, given: Recall) -> Answer:
             )
     version, offset = pages.position(given.cursor)
     entry = await _version(at, given, version)
-    lines, cursor = pages.one_record(entry, offset, entry.version)
-    return Answer("\n".join([records.STORED, lines, *pages.ending(cursor)]))
+    structured = at.settings.structured
+    one = pages.one_record(entry, offset, entry.version, twice=structured)
+    found = [readings.record(entry, one.start, one.end)]
+    made = readings.recalled(found, one.cursor) if structured else None
+    return Answer("\n".join([records.STORED, one.lines, *pages.ending(one.cursor)]), made)
 
 
 async def _version(at: Workplace, given: Recall, version: int) -> MemoryEntry:
@@ -104,6 +110,7 @@ RECALL = MemoryTool(
     ),
     arguments=Recall,
     run=recall,
+    reading=readings.RECALL,
     reads_only=True,
     is_idempotent=True,
 )

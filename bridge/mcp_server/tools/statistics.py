@@ -7,7 +7,7 @@ from pydantic import Field
 from amfs_sqlite.models import Finding, VerifyReport
 from amfs_sqlite.sqlite import StoreDescription
 from bridge import rendering
-from bridge.mcp_server import pages
+from bridge.mcp_server import pages, readings
 from bridge.mcp_server.arguments import Arguments
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -38,9 +38,14 @@ async def memory_stats(at: Workplace, given: MemoryStats) -> Answer:
         f"average confidence: {rendering.percent(counts.confidence_avg)}",
         f"packets: {states}",
     ]
-    if given.verify:
-        lines += _findings(await integrity.verify(at.session))
-    return Answer("\n".join(lines))
+    report = await integrity.verify(at.session) if given.verify else None
+    shown = [] if report is None else _findings_shown(at, report)
+    if report is not None:
+        lines += _verified(report, shown)
+    if not at.settings.structured:
+        return Answer("\n".join(lines))
+    made = readings.place(at, store) | readings.counts(summary) | readings.verified(report, len(shown))
+    return Answer("\n".join(lines), made)
 
 
 def _place(at: Workplace, store: StoreDescription) -> list[str]:
@@ -60,18 +65,23 @@ def _place(at: Workplace, store: StoreDescription) -> list[str]:
     ]
 
 
-def _findings(report: VerifyReport) -> list[str]:
+def _findings_shown(at: Workplace, report: VerifyReport) -> list[str]:
+    room_bytes = pages.ANSWER_BYTES - 5 * pages.FRAME_BYTES
+    # An object tells them a second time, each at up to twice the length.
+    share = 3 if at.settings.structured else 1
+    return pages.fitting_texts([_finding(each) for each in report.findings], room_bytes // share)
+
+
+def _verified(report: VerifyReport, shown: list[str]) -> list[str]:
     checked = (
         f"checked {report.key_count} keys, {report.version_count} versions,"
         f" {report.commit_count} commits, {report.outcome_count} outcomes"
     )
     if report.ok:
         return [f"verify: {checked}; nothing found"]
-    findings = [_finding(each) for each in report.findings]
-    shown = pages.fitting_texts(findings, pages.ANSWER_BYTES - 5 * pages.FRAME_BYTES)
-    more = len(findings) - len(shown)
+    more = len(report.findings) - len(shown)
     return [
-        f"verify: {checked}; {len(findings)} found: do not trust these records",
+        f"verify: {checked}; {len(report.findings)} found: do not trust these records",
         *shown,
         *([f"{more} more; the command 'amfs-sqlite verify' has all"] if more else []),
     ]
@@ -96,6 +106,7 @@ MEMORY_STATS = MemoryTool(
     ),
     arguments=MemoryStats,
     run=memory_stats,
+    reading=readings.MEMORY_STATS,
     reads_only=True,
     is_idempotent=True,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import amfs_sqlite
 import bridge
-from amfs_sqlite import errors
+from amfs_sqlite import ReadOnlyScopeError, errors
 from amfs_sqlite.errors import AmfsError
 from bridge import errors as bridge_errors
 from bridge.cli.exits import exit_code
@@ -53,6 +53,7 @@ EXAMPLES: tuple[AmfsError, ...] = (
     errors.IdempotencyConflictError("scout", "run-7"),
     errors.OutcomeConflictError("run-7", SCOPE, KEY, "success", "failure"),
     errors.AdapterClosedError("is closed"),
+    ReadOnlyScopeError(SCOPE),
     errors.StoreBusyError(PATH, "another process held the write lock for 15 s; nothing was stored"),
     errors.StoreFullError(PATH, "SQLite says: database or disk is full"),
     errors.StoreReadOnlyError(PATH, "SQLite says: attempt to write a readonly database"),

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 import amfs_sqlite
-from amfs_sqlite import AmfsAdapter, AmfsError, OutcomePolicy, clock, models, protocol
+from amfs_sqlite import AmfsAdapter, AmfsError, OutcomePolicy, agent, clock, models, protocol
 from amfs_sqlite.rules import confidence
 from amfs_sqlite.sqlite import StoreDescription
 from bridge import operations
@@ -51,6 +51,13 @@ ADAPTERS_HEAD = """
 ## The adapters
 
 Both do all that the protocol below says, between `open` and `close`; `async with` does both.
+"""
+
+AGENT_HEAD = """
+## Agent memory
+
+What an agent holds in its hand: AMFS's `AgentMemory`, async, over any adapter. Where it
+[deviates from AMFS](../explanation/deviations.md) it does so on purpose.
 """
 
 PROTOCOL_HEAD = """
@@ -101,6 +108,8 @@ def page() -> str:
         ADAPTERS_HEAD,
         *(part for kind in public_classes("adapter") for part in _class(kind)),
         *_class(StoreDescription),
+        AGENT_HEAD,
+        *(part for name in agent.__all__ if name[1].islower() for part in _class(getattr(agent, name))),
         PROTOCOL_HEAD,
         *(part for name in protocol.__all__ if name != AmfsAdapter.__name__ for part in _noun(name)),
         POLICIES_HEAD,

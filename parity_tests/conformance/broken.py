@@ -1,0 +1,241 @@
+"""Adapters that break one promise each, to see that the suite notices: `python -m parity_tests.conformance.broken`.
+
+Each is the reference with one operation changed, and is tried for the promise it breaks alone.
+"""
+
+import json
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from amfs_sqlite import (
+    AmfsAdapter,
+    Clock,
+    Commit,
+    CommitResult,
+    IdSource,
+    MemoryEntry,
+    MemoryStats,
+    OutcomePolicy,
+    OutcomeRecord,
+    RecordedOutcome,
+    ReferenceAdapter,
+    ScopeInfo,
+    SearchPage,
+    SearchQuery,
+    VerifyReport,
+    Write,
+)
+from amfs_sqlite.models import Change, ChangeEvent
+from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from parity_tests.adapters import AdapterFactory
+from parity_tests.conformance.candidates import Candidate
+from parity_tests.conformance.run import run
+
+
+class ShowsTheHiddenAdapter(ReferenceAdapter):
+    """Reads for anybody what is private."""
+
+    async def read(self, entity_path: str, key: str, **options: Any) -> MemoryEntry | None:
+        return await super().read(entity_path, key, **options | {"viewer": None})
+
+
+class SkipsAVersionAdapter(ReferenceAdapter):
+    """Stores two versions for one write."""
+
+    async def write(self, entry: MemoryEntry, **options: Any) -> MemoryEntry:
+        await super().write(entry, **options)
+        return await super().write(entry)
+
+
+class LosesRacesAdapter(ReferenceAdapter):
+    """Lets every writer win, whatever version it expects."""
+
+    async def write(
+        self, entry: MemoryEntry, *, expected_version: int | None = None, idempotency_key: str | None = None
+    ) -> MemoryEntry:
+        return await super().write(entry, idempotency_key=idempotency_key)
+
+
+class ForgetsRequestsAdapter(ReferenceAdapter):
+    """Does again what it was asked twice."""
+
+    async def write(
+        self, entry: MemoryEntry, *, expected_version: int | None = None, idempotency_key: str | None = None
+    ) -> MemoryEntry:
+        return await super().write(entry, expected_version=expected_version)
+
+
+class SortsListsAdapter(ReferenceAdapter):
+    """Lists by name instead of by first writing."""
+
+    async def list(self, entity_path: str | None = None, **options: Any) -> Sequence[MemoryEntry]:
+        listed = await super().list(entity_path, **options)
+        return sorted(listed, key=lambda entry: (entry.entity_path, entry.key, entry.version))
+
+
+class CutsHistoriesFirstAdapter(ReferenceAdapter):
+    """Cuts a history to its limit before it looks at what is asked for."""
+
+    async def history(
+        self, entity_path: str, key: str, *, limit: int | None = None, **options: Any
+    ) -> Sequence[MemoryEntry]:
+        first = [entry.version for entry in (await super().history(entity_path, key))[:limit]]
+        found = await super().history(entity_path, key, limit=limit, **options)
+        return [entry for entry in found if entry.version in first]
+
+
+class StopsBatchesHalfwayAdapter(ReferenceAdapter):
+    """Writes a batch one by one, and keeps what came before the one that fails."""
+
+    async def write_batch(self, entries: Sequence[MemoryEntry], **options: Any) -> Sequence[MemoryEntry]:
+        return [await self.write(entry) for entry in entries]
+
+
+class LosesChangesAdapter(ReferenceAdapter):
+    """Does not tell a watch of what an outcome did."""
+
+    async def watch(
+        self, entity_path: str | None, callback: Callback, *, viewer: str | None = None
+    ) -> WatchHandle:
+        def heard(entry: MemoryEntry) -> Any:
+            return None if entry.outcome_count else callback(entry)
+
+        return await super().watch(entity_path, heard, viewer=viewer)
+
+
+class RepeatsChangesAdapter(ReferenceAdapter):
+    """Tells of a change twice."""
+
+    async def changes(self, **options: Any) -> AsyncIterator[ChangeEvent]:  # type: ignore[override]
+        async for event in super().changes(**options):
+            yield event
+            yield event
+
+
+class AppliesOutcomesTwiceAdapter(ReferenceAdapter):
+    """Moves an entry twice for one outcome."""
+
+    async def commit_outcome(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
+        await super().commit_outcome(record)
+        return await super().commit_outcome(record)
+
+
+class LeavesOutOutcomesAdapter(ReferenceAdapter):
+    """Lists only outcomes that moved something."""
+
+    async def list_outcomes(self, **options: Any) -> Sequence[RecordedOutcome]:
+        return [each for each in await super().list_outcomes(**options) if each.effects]
+
+
+class StopsCommitsHalfwayAdapter(ReferenceAdapter):
+    """Makes the first change of a commit on its own, and keeps it where another fails."""
+
+    async def commit(self, changes: Sequence[Change], *, author: str, **options: Any) -> CommitResult:
+        if len(changes) > 1:
+            await super().commit(changes[:1], author=author)
+        return await super().commit(changes[1:] or changes, author=author, **options)
+
+
+class TurnsTheLogRoundAdapter(ReferenceAdapter):
+    """Tells the log from its beginning."""
+
+    async def list_commits(self, **options: Any) -> Sequence[Commit]:
+        return (await super().list_commits(**options))[::-1]
+
+
+class ForgetsAFilterAdapter(ReferenceAdapter):
+    """Finds entries whatever their tags."""
+
+    async def search(self, query: SearchQuery, *, viewer: str | None = None) -> SearchPage:
+        return await super().search(query.model_copy(update={"tag": None}), viewer=viewer)
+
+
+class MiscountsAdapter(ReferenceAdapter):
+    """Counts the versions of entries instead of the entries."""
+
+    async def stats(self, **options: Any) -> MemoryStats:
+        stats = await super().stats(**options)
+        return stats.model_copy(update={"total_entries": stats.version_count})
+
+
+class TellsOfHiddenScopesAdapter(ReferenceAdapter):
+    """Sums up for anybody what is private."""
+
+    async def scopes(self, entity_path: str | None = None, **options: Any) -> Sequence[ScopeInfo]:
+        return await super().scopes(entity_path, **options | {"viewer": None})
+
+
+class LooksAtNothingAdapter(ReferenceAdapter):
+    """Verifies without looking."""
+
+    async def verify(self) -> VerifyReport:
+        return VerifyReport(key_count=0, version_count=0, commit_count=0, outcome_count=0)
+
+
+class StaysOpenAdapter(ReferenceAdapter):
+    """Goes on after it was closed."""
+
+    async def close(self) -> None:
+        return None
+
+
+class NamesAnotherPolicyAdapter(ReferenceAdapter):
+    """Tells of a policy that it does not follow."""
+
+    @property
+    def policy_name(self) -> str:
+        return "amfs-0.3"
+
+
+BROKEN: Sequence[tuple[type[ReferenceAdapter], str]] = (
+    (ShowsTheHiddenAdapter, "privacy.reads"),
+    (SkipsAVersionAdapter, "entries.versions-count-up"),
+    (LosesRacesAdapter, "entries.compare-and-set"),
+    (ForgetsRequestsAdapter, "idempotency.first-result"),
+    (SortsListsAdapter, "entries.list-order"),
+    (CutsHistoriesFirstAdapter, "entries.history-pages"),
+    (StopsBatchesHalfwayAdapter, "batches.all-or-nothing"),
+    (LosesChangesAdapter, "watch.in-place"),
+    (RepeatsChangesAdapter, "changes.all-in-order"),
+    (AppliesOutcomesTwiceAdapter, "outcomes.one-commit"),
+    (LeavesOutOutcomesAdapter, "outcomes.empty"),
+    (StopsCommitsHalfwayAdapter, "commits.all-or-nothing"),
+    (TurnsTheLogRoundAdapter, "commits.log"),
+    (ForgetsAFilterAdapter, "search.filters"),
+    (MiscountsAdapter, "statistics.counts"),
+    (TellsOfHiddenScopesAdapter, "statistics.scopes"),
+    (LooksAtNothingAdapter, "integrity.verify-counts"),
+    (StaysOpenAdapter, "lifecycle.closed"),
+    (NamesAnotherPolicyAdapter, "lifecycle.names"),
+)
+"""Every adapter that breaks a promise, and the promise."""
+
+
+def factory_of(kind: type[ReferenceAdapter]) -> AdapterFactory:
+    """What makes adapters of this kind."""
+
+    def factory(
+        path: Path, *, namespace: str, outcomes: OutcomePolicy, clock: Clock, ids: IdSource
+    ) -> AmfsAdapter:
+        return kind(namespace=namespace, outcomes=outcomes, clock=clock, ids=ids)
+
+    return factory
+
+
+def main() -> int:
+    """Print as JSON what came of each test of the promise each of them breaks, and of all for the reference."""
+    candidates = [
+        Candidate(kind.__name__, factory_of(kind), promises=frozenset({promise})) for kind, promise in BROKEN
+    ]
+    promises = frozenset(promise for _, promise in BROKEN)
+    sound = Candidate(ReferenceAdapter.__name__, factory_of(ReferenceAdapter), promises=promises)
+    suite = run([*candidates, sound])
+    results = [[each.candidate, each.noun, each.state] for each in suite.results]
+    sys.stdout.write(json.dumps({"broken": suite.broken, "results": results}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
