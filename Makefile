@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && exit; \
 	done; echo python3)
 
-TARGETS := setup demo test lint lock wheel-test clean
+TARGETS := setup demo test soak lint lock wheel-test clean
 .PHONY: $(TARGETS)
 $(TARGETS):
 	@$(PYTHON) dev.py $@

@@ -78,6 +78,13 @@ def test(*args: str) -> None:
     _run(_python(VENV), "-I", "-m", "pytest", *args)
 
 
+def soak(*args: str) -> None:
+    """Compare the adapters for thousands of long runs, always new ones; more arguments go to pytest."""
+    setup()
+    profile = ("--hypothesis-profile", "soak", "--timeout", "0")
+    _run(_python(VENV), "-I", "-m", "pytest", "parity_tests/properties", *profile, *args)
+
+
 def lint() -> None:
     """Check style, format and types."""
     setup()
@@ -211,12 +218,13 @@ COMMANDS = {
     "setup": setup,
     "demo": demo,
     "test": test,
+    "soak": soak,
     "lint": lint,
     "lock": lock,
     "wheel-test": wheel_test,
     "clean": clean,
 }
-TAKES_ARGUMENTS = {"demo", "test", "lock"}
+TAKES_ARGUMENTS = {"demo", "test", "soak", "lock"}
 
 
 def main() -> None:

@@ -23,8 +23,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    kinds_for = metafunc.config.stash.get(KINDS_FOR, lambda metafunc: adapters.KINDS)
-    for fixture, is_wanted in (("adapter_kind", lambda kind: True), ("open_shared", attrgetter("shares"))):
+    kinds_for = metafunc.config.stash.get(KINDS_FOR, lambda _metafunc: adapters.KINDS)
+    for fixture, is_wanted in (("adapter_kind", lambda _kind: True), ("open_shared", attrgetter("shares"))):
         if fixture in metafunc.fixturenames:
             kinds = [kind for kind in kinds_for(metafunc) if is_wanted(kind)]
             metafunc.parametrize(fixture, kinds, indirect=True, ids=NAME)

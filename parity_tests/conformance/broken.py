@@ -1,6 +1,7 @@
-"""Adapters that break one promise each, to see that the suite notices: `python -m parity_tests.conformance.broken`.
+"""Adapters that break one promise each, to see that the suite notices.
 
-Each is the reference with one operation changed, and is tried for the promise it breaks alone.
+Each is the reference with one operation changed, and is tried for the promise it breaks alone:
+`python -m parity_tests.conformance.broken`.
 """
 
 import json
@@ -25,7 +26,6 @@ from amfs_sqlite import (
     SearchPage,
     SearchQuery,
     VerifyReport,
-    Write,
 )
 from amfs_sqlite.models import Change, ChangeEvent
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
@@ -52,19 +52,15 @@ class SkipsAVersionAdapter(ReferenceAdapter):
 class LosesRacesAdapter(ReferenceAdapter):
     """Lets every writer win, whatever version it expects."""
 
-    async def write(
-        self, entry: MemoryEntry, *, expected_version: int | None = None, idempotency_key: str | None = None
-    ) -> MemoryEntry:
-        return await super().write(entry, idempotency_key=idempotency_key)
+    async def write(self, entry: MemoryEntry, **options: Any) -> MemoryEntry:
+        return await super().write(entry, **options | {"expected_version": None})
 
 
 class ForgetsRequestsAdapter(ReferenceAdapter):
     """Does again what it was asked twice."""
 
-    async def write(
-        self, entry: MemoryEntry, *, expected_version: int | None = None, idempotency_key: str | None = None
-    ) -> MemoryEntry:
-        return await super().write(entry, expected_version=expected_version)
+    async def write(self, entry: MemoryEntry, **options: Any) -> MemoryEntry:
+        return await super().write(entry, **options | {"idempotency_key": None})
 
 
 class SortsListsAdapter(ReferenceAdapter):
@@ -90,7 +86,7 @@ class StopsBatchesHalfwayAdapter(ReferenceAdapter):
     """Writes a batch one by one, and keeps what came before the one that fails."""
 
     async def write_batch(self, entries: Sequence[MemoryEntry], **options: Any) -> Sequence[MemoryEntry]:
-        return [await self.write(entry) for entry in entries]
+        return [await self.write(entry, **options) for entry in entries]
 
 
 class LosesChangesAdapter(ReferenceAdapter):
@@ -108,7 +104,7 @@ class LosesChangesAdapter(ReferenceAdapter):
 class RepeatsChangesAdapter(ReferenceAdapter):
     """Tells of a change twice."""
 
-    async def changes(self, **options: Any) -> AsyncIterator[ChangeEvent]:  # type: ignore[override]
+    async def changes(self, **options: Any) -> AsyncIterator[ChangeEvent]:
         async for event in super().changes(**options):
             yield event
             yield event
@@ -225,7 +221,7 @@ def factory_of(kind: type[ReferenceAdapter]) -> AdapterFactory:
 
 
 def main() -> int:
-    """Print as JSON what came of each test of the promise each of them breaks, and of all for the reference."""
+    """Print as JSON what came of the tests of each promise: for who breaks it, and for the reference."""
     candidates = [
         Candidate(kind.__name__, factory_of(kind), promises=frozenset({promise})) for kind, promise in BROKEN
     ]

@@ -25,7 +25,7 @@ class NotClaimed:
     tell: Callable[[str], None]
     is_not_claimed: bool = True
 
-    def __call__(self, *args: Any, **options: Any) -> NoReturn:
+    def __call__(self, *_args: Any, **_options: Any) -> NoReturn:
         self.tell(self.noun)
         pytest.skip(f"needs {self.noun}")
 
@@ -51,7 +51,7 @@ class Candidate:
     ) -> AmfsAdapter:
         """What the factory makes, with every operation that is not claimed replaced."""
         adapter = self.factory(path, namespace=namespace, outcomes=outcomes, clock=clock, ids=ids)
-        own = type(adapter)
+        own: Any = type(adapter)
         replaced: dict[str, Any] = {
             operation: NotClaimed(noun, self.needed.add)
             for noun in NOUNS
@@ -81,7 +81,8 @@ class Candidate:
         if missing["Lifecycle"]:
             lacks = ", ".join(missing["Lifecycle"])
             raise CandidateError(
-                f"{self.name} makes a {type(adapter).__name__} without {lacks}: without Lifecycle nothing can be tried"
+                f"{self.name} makes a {type(adapter).__name__} without {lacks}: what cannot be opened and"
+                " closed cannot be tried"
             )
         return missing
 

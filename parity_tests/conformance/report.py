@@ -43,7 +43,7 @@ def lines(
     for each in failures:
         yield from _failure(each)
     if failures:
-        yield f"{len(failures)} of what it claims does not hold."
+        yield f"Not everything it claims holds. Tests that fail: {len(failures)}."
     elif holds(results, claims):
         yield "Everything it claims holds."
     else:

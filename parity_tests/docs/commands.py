@@ -26,6 +26,7 @@ MODULES = (
     "demo.executor",
     "demo.transcript",
     "demo.amfs_bridge",
+    "parity_tests",
     "parity_tests.docs.generate",
     "parity_tests.golden",
 )
@@ -157,6 +158,12 @@ def program(name: str) -> str:
 def project_name() -> str:
     """The name under which the project is installed."""
     return str(_project()["name"])
+
+
+def project_names() -> set[str]:
+    """What can be asked for when it is installed: the project alone, or with one of its extras."""
+    extras = _project()["optional-dependencies"]
+    return {project_name(), *(f"{project_name()}[{extra}]" for extra in extras)}
 
 
 def project_requirements() -> set[str]:

@@ -8,7 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from parity_tests.docs import pages
-from parity_tests.docs.reference import command, deviations, errors, protocol, python, schema, settings, tools
+from parity_tests.docs.reference import (
+    command,
+    deviations,
+    errors,
+    protocol,
+    python,
+    schema,
+    settings,
+    structured,
+    tools,
+)
 
 MADE: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
@@ -19,6 +29,7 @@ MADE: Mapping[str, Callable[[], str]] = MappingProxyType(
         f"{pages.REFERENCE}/settings.md": settings.page,
         f"{pages.REFERENCE}/errors.md": errors.page,
         f"{pages.REFERENCE}/schema.md": schema.page,
+        f"{pages.REFERENCE}/structured.md": structured.page,
         f"{pages.EXPLANATION}/deviations.md": deviations.page,
     }
 )

@@ -18,6 +18,8 @@ ANYTHING = "..."
 _DIFFERS = (
     (re.compile(r"\bh_[0-9a-f]{8}\b"), "h_00000001"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ"), "2026-01-01 09:00:00Z"),
+    # How many tests there are, which grows.
+    (re.compile(r"\b\d+ (?=hold\b|not run\b)"), "1 "),
 )
 
 
@@ -39,6 +41,12 @@ def steps(block: Block) -> Iterator[Step]:
     for part in block.text.removeprefix("$ ").split("\n$ "):
         line, _, shown = part.partition("\n")
         yield Step(Command.parsed(line), None if shown.strip() == ANYTHING else shown)
+
+
+def file_name(block: Block) -> str:
+    """The file that a sample is: the one its first line names in a comment, or one of its own."""
+    named = re.match(r"# (\w+\.py)\n", block.text)
+    return named[1] if named else "sample.py"
 
 
 def alike(printed: str, shown: str) -> bool:

@@ -15,7 +15,7 @@ from parity_tests.ledger import proves
 ALL = pages.names()
 PLAIN_FILE = re.compile(r"[\w./-]+\.(?:py|sql|txt|md|toml)")
 # Files of the reader's own that the pages tell of.
-THEIRS = {"CLAUDE.md", "AGENTS.md", "~/.codex/config.toml"}
+THEIRS = {"CLAUDE.md", "AGENTS.md", "~/.codex/config.toml", "scout.py", "noon.py", "executor.py"}
 
 
 @pages.documents_here

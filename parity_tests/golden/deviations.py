@@ -34,12 +34,13 @@ _CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 @dataclass(frozen=True)
 class Case:
-    """A call, what the SDK answered, and what we and the SDK store, as its caller sees it."""
+    """A call, what the SDK answered, what we and the SDK store, as its caller sees it, and who watches."""
 
     call: Call
     recorded: Answer
     view: View
     sdk_view: View
+    watching: frozenset[str]
 
     @property
     def args(self) -> Any:
@@ -174,8 +175,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         id="copies",
-        calls=frozenset({"mutate", "sameObject"}),
-        when=_always,
+        calls=WRITES | OUTCOMES | {"mutate", "sameObject"},
+        when=lambda case: case.call.op in ("mutate", "sameObject") or "mutate" in case.watching,
         sdk="What is passed in and what is returned are the stored objects themselves.",
         ours=(
             "What goes in or comes out is a copy; neither caller nor callback changes the store through it."
@@ -218,7 +219,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         id="watch",
         calls=WRITES | OUTCOMES | {"received"},
-        when=lambda case: case.call.op == "received" or case.recorded.error is not None,
+        when=lambda case: case.call.op == "received" or "throw" in case.watching,
         sdk=(
             "Callbacks of a path are a set that is called while it writes: twice the same is once, "
             "either handle removes it, what one adds hears the same write, and what one throws "

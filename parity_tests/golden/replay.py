@@ -141,7 +141,13 @@ class Judgement:
             return f"no row makes the SDK answer so: {found}"
         if found := _difference(sides.ours, got, self._spelled):
             return f"this is not what we store: {found}"
-        case = Case(call, recorded, self._ours.view(call), self._sdk.view(call))
+        case = Case(
+            call,
+            recorded,
+            view=self._ours.view(call),
+            sdk_view=self._sdk.view(call),
+            watching=self._sdk.watching(call.actor.board),
+        )
         applying = {row.id for row in self._ledger if call.op in row.calls and row.when(case)}
         if not applying and not self._is_consequence(sides):
             return "no row of the ledger applies"

@@ -60,6 +60,11 @@ class SdkWorld(World):
             view.slots = dict(self._slots.get(call.actor.board, {}))
         return view
 
+    def watching(self, board: str) -> frozenset[str]:
+        """What kinds of callbacks watch a board."""
+        watches = self._watches.get(board, {}).values()
+        return frozenset(self._callbacks[name]["kind"] for names in watches for name in names)
+
     def held_before(self, board: str) -> Mapping[str, Sequence[Entry]]:
         counts = self._counts.get(board, {})
         slots = self._slots.get(board, {}).items()

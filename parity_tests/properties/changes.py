@@ -16,59 +16,56 @@ UNBOUNDED = [*CONFIDENCES, -1.0, -0.0, 1.5, 1e308, -1e308]
 CAUSAL = [1.0, 1.0, 1.0, 0.5, 0.0, 1e-300]
 NOT_FINITE = [float("nan"), float("inf"), -float("inf")]
 BAD: list[dict[str, Any]] = [
-    *[
-        {"path": ""},
-        {"key": ""},
-        {"path": "\ud800"},
-        {"key": "k" * 4097},
-        {"agent": "\udfff"},
-        {"tags": ("\ud800",)},
-    ],
-    *[
-        {"value": float("nan")},
-        {"value": {"a": ["\udc00"]}},
-        {"value": {1: 2}},
-        {"value": {1, 2}},
-        {"session": "s" * 4097},
-    ],
+    {"path": ""},
+    {"key": ""},
+    {"path": "\ud800"},
+    {"key": "k" * 4097},
+    {"agent": "\udfff"},
+    {"tags": ("\ud800",)},
+    {"value": float("nan")},
+    {"value": {"a": ["\udc00"]}},
+    {"value": {1: 2}},
+    {"value": {1, 2}},
+    {"session": "s" * 4097},
     *[{"confidence": each} for each in NOT_FINITE],
-    *[
-        {"confidence": 2.0},
-        {"confidence": -0.5},
-        {"outcome_count": -1},
-        {"outcome_count": 2**63},
-        {"more": float("nan")},
-    ],
-    *[{"amfs_version": "\ud800"}, {"artifact_refs": [{"uri": "\ud800"}]}],
+    {"confidence": 2.0},
+    {"confidence": -0.5},
+    {"outcome_count": -1},
+    {"outcome_count": 2**63},
+    {"more": float("nan")},
+    {"amfs_version": "\ud800"},
+    {"artifact_refs": [{"uri": "\ud800"}]},
 ]
 BAD_RECORDS: list[dict[str, Any]] = [
-    *[
-        {"outcome_type": "great"},
-        {"causal_confidence": float("nan")},
-        {"causal_confidence": -1.0},
-        {"note": "\ud800"},
-    ],
-    *[
-        {"outcome_ref": "\ud800"},
-        {"causal_entry_keys": ("\ud800/k",)},
-        {"more": {1: 2}},
-        {"agent_id": "a" * 4097},
-    ],
-    *[{"refs": (EntryRef(entity_path="none", key="such"),)}, {"session_id": "\udc00"}],
+    {"outcome_type": "great"},
+    {"causal_confidence": float("nan")},
+    {"causal_confidence": -1.0},
+    {"note": "\ud800"},
+    {"outcome_ref": "\ud800"},
+    {"causal_entry_keys": ("\ud800/k",)},
+    {"more": {1: 2}},
+    {"agent_id": "a" * 4097},
+    {"refs": (EntryRef(entity_path="none", key="such"),)},
+    {"session_id": "\udc00"},
 ]
 GIVEN: list[dict[str, Any]] = [
-    *[{}, {}, {"version": 7, "content_hash": "h", "superseded_at": "2020-01-01", "success_count": 3}],
-    *[
-        {"outcome_count": 12},
-        {"outcome_count": 2**63 - 1},
-        {"amfs_version": "9"},
-        {"session": "s-1"},
-        {"artifact_refs": []},
-    ],
-    *[
-        {"artifact_refs": [{"uri": "s3://b/o", "size_bytes": 2**60}]},
-        {"memoryType": {"z": [1.0, None], "a": "é"}},
-    ],
+    {},
+    {},
+    {"version": 7, "content_hash": "h", "superseded_at": "2020-01-01", "success_count": 3},
+    {"outcome_count": 12},
+    {"outcome_count": 2**63 - 1},
+    {"amfs_version": "9"},
+    {"session": "s-1"},
+    {"artifact_refs": []},
+    {"artifact_refs": [{"uri": "s3://b/o", "size_bytes": 2**60}]},
+    {"memoryType": {"z": [1.0, None], "a": "é"}},
+]
+MORE: list[dict[str, Any]] = [
+    {},
+    {},
+    {"note": "a\0b é", "session_id": "s"},
+    {"session_id": ""},
+    {"more": [1.0]},
 ]
 FOREIGN_IDS = ["c1", "c2", "c3"]
 COMMIT_IDS = [*FOREIGN_IDS, *(f"{n:016x}" for n in range(2, 9))]
@@ -112,6 +109,7 @@ def references(draw: st.DrawFn, world: World) -> EntryRef | str:
 @st.composite
 def records(draw: st.DrawFn, world: World) -> OutcomeRecord:
     """An outcome to be recorded."""
+    more: dict[str, Any] = draw(st.sampled_from(MORE))
     record = outcome(
         draw(st.sampled_from(["success", "failure", *OutcomeType])),
         *draw(st.lists(references(world), max_size=3)),

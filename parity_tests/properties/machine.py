@@ -30,6 +30,8 @@ from parity_tests.scenarios.player import ALL_PAGES, Step
 from parity_tests.state import answers, plain, text
 
 QUESTIONS_AT_ONCE = 3
+ANOTHER: Sequence[dict[str, Any]] = ({}, {}, {"limit": 5}, {"key": "other"}, {"sort_by": "version"})
+"""What the next page may be asked for otherwise; all but the limit makes it another query."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class SideBySide(RuleBasedStateMachine):
     def go_on(self, data: st.DataObject) -> None:
         """The next page, whatever was changed meanwhile; or as it is asked by mistake."""
         pages = data.draw(st.sampled_from(self.searches))
-        other = data.draw(st.sampled_from([{}, {}, {"limit": 5}, {"key": "other"}, {"sort_by": "version"}]))
+        other = data.draw(st.sampled_from(ANOTHER))
         self.turn(Pages(pages.query.model_copy(update=other), pages.viewer, pages.cursors))
 
     @invariant()
@@ -231,8 +233,8 @@ def equal(pair: Sequence[Any], about: object) -> None:
     """The same to the last field: 1, 1.0 and true are three things, and order counts."""
     one, other = [repr(shown(each)) for each in pair]
     if one != other:
-        told = [text(each).splitlines() for each in pair]
-        lines = difflib.unified_diff(*told, "the reference", "the other", lineterm="", n=1)
+        expected, got = [text(each).splitlines() for each in pair]
+        lines = difflib.unified_diff(expected, got, "the reference", "the other", lineterm="", n=1)
         raise AssertionError("\n".join([str(about), *lines]))
 
 

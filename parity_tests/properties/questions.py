@@ -1,11 +1,11 @@
 """Questions drawn by chance: every operation that reads, with every argument it takes."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from amfs_sqlite import SearchQuery
 from amfs_sqlite.models import SearchOrder
 from parity_tests.properties.changes import COMMIT_IDS, seldom
 from parity_tests.properties.worlds import PARTS, PIECES, World
@@ -75,33 +75,25 @@ def filters(draw: st.DrawFn, world: World) -> dict[str, Any]:
 
 
 BAD_FILTERS: list[dict[str, Any]] = [
-    *[
-        {"limit": -1},
-        {"limit": 2**63 - 1},
-        {"min_confidence": float("nan")},
-        {"max_confidence": float("inf")},
-        {"since": "yesterday"},
-    ],
-    *[
-        {"until": "2026-13-01"},
-        {"text": LONG},
-        {"text": "\ud800"},
-        {"contains": LONG},
-        {"contains": "\ud800"},
-    ],
-    *[
-        {"entity_paths": ("p",) * 101},
-        {"entity_path": "\ud800"},
-        {"entity_paths": ("\ud800",)},
-        {"key": "\ud800"},
-    ],
-    *[
-        {"tag": "\ud800"},
-        {"agent_id": "\ud800"},
-        {"cursor": "nonsense"},
-        {"cursor": "W10"},
-        {"entity_path": LONG * 2},
-    ],
+    {"limit": -1},
+    {"limit": 2**63 - 1},
+    {"min_confidence": float("nan")},
+    {"max_confidence": float("inf")},
+    {"since": "yesterday"},
+    {"until": "2026-13-01"},
+    {"text": LONG},
+    {"text": "\ud800"},
+    {"contains": LONG},
+    {"contains": "\ud800"},
+    {"entity_paths": ("p",) * 101},
+    {"entity_path": "\ud800"},
+    {"entity_paths": ("\ud800",)},
+    {"key": "\ud800"},
+    {"tag": "\ud800"},
+    {"agent_id": "\ud800"},
+    {"cursor": "nonsense"},
+    {"cursor": "W10"},
+    {"entity_path": LONG * 2},
 ]
 
 
@@ -189,22 +181,22 @@ def _commit_id(draw: st.DrawFn) -> str:
     return draw(st.sampled_from([*COMMIT_IDS, "", "\ud800", "none"]))
 
 
-ARGUMENTS = {
+ARGUMENTS: dict[str, Callable[[st.DrawFn, World], dict[str, Any]]] = {
     "read": _read,
     "read_at_version": _read_at_version,
     "list": _list,
     "history": _history,
     "list_outcomes": _list_outcomes,
-    "list_commits": lambda draw, world: _page(draw),
-    "get_commit": lambda draw, world: {"commit_id": _commit_id(draw)},
-    "common_ancestor": lambda draw, world: {"commit_a": _commit_id(draw), "commit_b": _commit_id(draw)},
+    "list_commits": lambda draw, _world: _page(draw),
+    "get_commit": lambda draw, _world: {"commit_id": _commit_id(draw)},
+    "common_ancestor": lambda draw, _world: {"commit_a": _commit_id(draw), "commit_b": _commit_id(draw)},
     "recorded_result": lambda draw, world: {
         "idempotency_key": draw(st.sampled_from(["i1", "i1", "", "é\0", "\ud800", LONG])),
         "author": draw(st.sampled_from([*world.viewers[1:], "dave", "\ud800"])),
     },
     "scopes": lambda draw, world: {"entity_path": _path(draw, world), "include_system": draw(st.booleans())},
-    "stats": lambda draw, world: {"include_system": draw(st.booleans())},
-    "verify": lambda draw, world: {},
+    "stats": lambda draw, _world: {"include_system": draw(st.booleans())},
+    "verify": lambda _draw, _world: {},
     CHANGES: lambda draw, world: {
         "behind": draw(st.sampled_from([None, 0, 1, 2, 5])),
         "entity_path": _path(draw, world),
@@ -213,7 +205,7 @@ ARGUMENTS = {
 }
 SEEN = ARGUMENTS.keys() - {"common_ancestor", "recorded_result", "verify"}
 ADDRESS = ("entity_path", "key")
-POSITIONAL: dict[str, tuple[str, ...]] = {name: () for name in ARGUMENTS} | {
+POSITIONAL: dict[str, tuple[str, ...]] = dict.fromkeys(ARGUMENTS, ()) | {
     "read": ADDRESS,
     "history": ADDRESS,
     "read_at_version": (*ADDRESS, "version"),

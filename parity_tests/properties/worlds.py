@@ -50,11 +50,11 @@ WORDS = [
         "blue green deploy",
         "Don't re-index file_name",
         "今天讨论了部署方案",
-        "Развёртывание ЗАВТРА",
+        "Развёртывание ДВИЖЕТСЯ",
         "ﬁne Straße",
     ],
     *[
-        "İstanbul ıssız",
+        "İstanbul \u0131ss\u0131z",
         "e\u0301té été",
         "a\0b",
         "AND NOT ( NEAR",
@@ -72,7 +72,7 @@ PIECES = [
     "部署",
     "方",
     "развёр*",
-    "завтра",
+    "движется",
     "strasse",
     "fine",
     "été",
@@ -111,7 +111,7 @@ PARTS = [
     "i̇",
     "İ",
     "ПОЗ",
-    "РАЗВ",
+    "ВИЖ",
     "部",
     "\0",
     "1.0",
@@ -161,7 +161,12 @@ NAME = st.sampled_from(NAMES) | st.text(SPELLABLE, min_size=1, max_size=5)
 _TEXT = st.sampled_from(WORDS) | st.text(SPELLABLE, max_size=8)
 _SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXT
 _INNER = _SCALAR | st.lists(_SCALAR, max_size=3)
-VALUE = st.sampled_from([*WORDS, *VALUES]) | _SCALAR | st.lists(_INNER, max_size=3) | st.dictionaries(_TEXT, _INNER, max_size=3)
+VALUE = (
+    st.sampled_from([*WORDS, *VALUES])
+    | _SCALAR
+    | st.lists(_INNER, max_size=3)
+    | st.dictionaries(_TEXT, _INNER, max_size=3)
+)
 """Whatever JSON holds."""
 
 
