@@ -21,9 +21,9 @@ class Commits(Protocol):
     ) -> CommitResult:
         """Apply the changes in order as one commit, all or nothing.
 
-        What is asked for is taken as it is at the call. Raises what ``write`` and ``commit_outcome``
-        raise, and InvalidArgumentError for no change at all or more than 10,000. ``idempotency_key`` is
-        scoped by namespace and ``author``.
+        What is asked for is taken as it is at the call. Raises what ``write`` and
+        ``commit_outcome`` raise, and InvalidArgumentError for no change at all or more than 10,000.
+        ``idempotency_key`` is scoped by namespace and ``author``.
         """
         ...
 
@@ -56,8 +56,8 @@ class Commits(Protocol):
         An id that a ``write_batch`` already used gets the message, author and session as an
         appended description; its entries and parents stay what they are. A new id becomes a commit
         without versions of its own, with the entries and parents it names (never itself; no parents
-        named: the newest commit of its branch). Raises InvalidArgumentError for an empty id, and for that of a
-        commit of which its author cannot see everything.
+        named: the newest commit of its branch). Raises InvalidArgumentError for an empty id, and
+        for that of a commit of which its author cannot see everything.
         """
         ...
 

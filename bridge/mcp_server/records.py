@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.models import EntryRef, MemoryEntry
-from bridge.rendering import percent, size, word
+from bridge.rendering import percent, size, token, word
 
 REF_BYTES = 12_000
 TAGS_BYTES = 1_000
@@ -33,6 +33,18 @@ def heading(entry: MemoryEntry) -> str:
     if entry.ttl_at is not None:
         parts.append(f"expires {spelled(entry.ttl_at)}")
     return "  ".join(parts)
+
+
+def some_tags(names: Sequence[str]) -> list[str]:
+    """The first of these tags, as many as fit."""
+    shown: list[str] = []
+    left_bytes = TAGS_BYTES
+    for name in names:
+        left_bytes -= size(token(name)) + 1
+        if left_bytes < 0:
+            break
+        shown.append(name)
+    return shown
 
 
 def tags(names: Sequence[str]) -> str:

@@ -1,5 +1,8 @@
 """The reference pages are what the code makes of itself, and leave nothing out."""
 
+import importlib
+import inspect
+import pkgutil
 import re
 import sqlite3
 from pathlib import Path
@@ -9,10 +12,13 @@ from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
+import amfs_sqlite
+from amfs_sqlite import protocol
+from bridge import operations
 from bridge.cli.main import app
 from bridge.mcp_server.server import TOOLS
 from parity_tests.docs import generate, pages
-from parity_tests.docs.reference import errors, schema, settings
+from parity_tests.docs.reference import errors, python, schema, settings
 from parity_tests.ledger import proves
 
 HOW_TO = "docs/how-to/connect-a-client.md"
@@ -60,6 +66,32 @@ def test_every_subcommand_has_a_section() -> None:
         r"^## `amfs-sqlite (.*)`$", generate.MADE["docs/reference/command.md"](), re.MULTILINE
     )
     assert {each.split()[0] for each in sections} == set(app.commands)
+
+
+@proves("docs.reference")
+def test_every_public_name_and_every_operation_is_told() -> None:
+    page = generate.MADE["docs/reference/python.md"]()
+    assert [name for name in amfs_sqlite.__all__ if f"`{name}`" not in page] == []
+    headings = set(re.findall(r"^#### `(.*)`$", page, re.MULTILINE))
+    for found in pkgutil.iter_modules(operations.__path__):
+        module = importlib.import_module(f"{operations.__name__}.{found.name}")
+        for name, function in vars(module).items():
+            if inspect.iscoroutinefunction(function) and not name.startswith("_"):
+                assert f"{found.name}.{name}" in headings
+    nouns = [getattr(protocol, name) for name in protocol.__all__]
+    assert {name for noun in nouns for name in vars(noun) if not name.startswith("_")} <= headings
+
+
+@proves("docs.reference")
+def test_each_tool_is_told_with_the_operations_behind_it() -> None:
+    told = {tool.strip("`"): found.replace("`", "").split(", ") for tool, found in python.tool_rows()}
+    assert list(told) == list(TOOLS)
+    assert [set(told[name]) for name in ("remember", "handoff", "resume", "memory_stats")] == [
+        {"entries.remember"},
+        {"packets.give", "references.resolve_all"},
+        {"packets.take", "packets.peek"},
+        {"statistics.stats", "integrity.verify"},
+    ]
 
 
 @proves("docs.reference")
