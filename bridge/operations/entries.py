@@ -51,7 +51,8 @@ async def remember(
     ``confidence`` (0 to 1) is where a new belief starts, and does not undo what outcomes have moved
     since. A new version takes nothing over from the one before: it says everything anew.
     ``expected_version`` is compare-and-set: 0 means the key must be new, N that N must be current.
-    An ``idempotency_key`` that made a version before returns that result as it was.
+    A call with an ``idempotency_key`` always writes, the first time; repeated, it returns that
+    result as it was, whatever was written since.
 
     Raises ReservedPathError, InvalidArgumentError for a scope with '/' at an end or with an empty
     part, and what ``AmfsAdapter.write`` raises.
@@ -75,9 +76,9 @@ async def remember(
         current = await session.adapter.read(scope, key, include_expired=True, viewer=session.agent_id)
         if (
             current is not None
+            and idempotency_key is None
             and expected_version in (None, current.version)
             and _says_the_same(current, draft)
-            and not await _was_used(session, idempotency_key)
         ):
             session.touch(current)
             return Remembered(current, _before(current), unchanged=True)
@@ -163,13 +164,6 @@ async def _superseded(session: Session, written: MemoryEntry) -> MemoryEntry | N
         return None
     path, key = written.entity_path, written.key
     return await session.adapter.read_at_version(path, key, before, viewer=session.agent_id)
-
-
-async def _was_used(session: Session, idempotency_key: str | None) -> bool:
-    if idempotency_key is None:
-        return False
-    recorded = await session.adapter.recorded_result(idempotency_key, author=session.agent_id)
-    return recorded is not None
 
 
 def _before(entry: MemoryEntry) -> int | None:

@@ -103,7 +103,9 @@ async def _close(
         named = tuple(pin.ref for pin in filed.packet.pins) if refs is None else tuple(refs)
         record = record.model_copy(update={"refs": named})
         if _closed_with(filed.packet, record):
-            return OutcomeReport((await _commit(session, record)).effects, filed.packet)
+            # What the first call named, for what was touched since was not part of it.
+            again = record if refs is not None else await _as_first_reported(session, record)
+            return OutcomeReport((await _commit(session, again)).effects, filed.packet)
         packet = moves.closed(filed.packet, session.agent_id, session.clock.now(), record.outcome_ref)
         try:
             result = await session.adapter.commit(
@@ -134,6 +136,12 @@ def _closed_with(packet: Packet, record: OutcomeRecord) -> bool:
         and packet.claimed_by == record.agent_id
         and packet.outcome_ref == record.outcome_ref
     )
+
+
+async def _as_first_reported(session: Session, record: OutcomeRecord) -> OutcomeRecord:
+    reported = await session.adapter.list_outcomes(outcome_ref=record.outcome_ref, viewer=session.agent_id)
+    own = [each.record for each in reported if each.record.agent_id == session.agent_id]
+    return record.model_copy(update={"refs": own[-1].refs}) if own else record
 
 
 async def _commit(session: Session, record: OutcomeRecord) -> CommitResult:

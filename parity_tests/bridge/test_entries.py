@@ -144,6 +144,18 @@ async def test_a_repeated_call_returns_the_first_result_whatever_came_between(
     assert (third.superseded_version, third.superseded and third.superseded.value) == (2, 2)
 
 
+@proves("bridge.remember-again")
+async def test_a_repeated_call_never_puts_an_old_belief_back(alice: Session, bob: Session) -> None:
+    await entries.remember(alice, "svc/a", "k", "one")
+    first = await entries.remember(alice, "svc/a", "k", "one", idempotency_key="K")
+    await entries.remember(bob, "svc/a", "k", "two")
+    again = await entries.remember(alice, "svc/a", "k", "one", idempotency_key="K")
+    assert again.entry == first.entry
+    current = await alice.adapter.read("svc/a", "k")
+    assert current is not None
+    assert current.value == "two"
+
+
 @proves("bridge.remember-idempotent")
 async def test_a_used_key_for_another_belief_is_a_conflict(alice: Session, bob: Session) -> None:
     await entries.remember(alice, "svc/a", "k", 1, idempotency_key="once")

@@ -321,3 +321,15 @@ async def test_two_reports_of_one_outcome_at_once_apply_once(begin: Begin) -> No
     assert sorted(applied) == [False, False, False, True]
     assert await _confidence(alice, "k") == 0.84
     assert len(await bob.adapter.history("_system/handoff", packet_id)) == 3
+
+
+@proves("bridge.outcome-repeated-close")
+async def test_a_repeated_close_by_another_session_moves_what_the_first_one_named(
+    begin: Begin, alice: Session, bob: Session
+) -> None:
+    handoff_id = await _handed_over(alice, bob, "x", "y")
+    await outcomes.record_outcome(bob, "failure", "R", refs=[at("svc/a", "x", 1)], handoff_id=handoff_id)
+    later = begin("bob", session_id="another session")
+    report = await outcomes.record_outcome(later, "failure", "R", handoff_id=handoff_id)
+    assert [(each.key, each.reason) for each in report.effects] == [("x", "already_applied")]
+    assert await _confidence(alice, "y") == 0.8
