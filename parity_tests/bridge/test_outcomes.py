@@ -329,7 +329,7 @@ async def test_a_repeated_close_by_another_session_moves_what_the_first_one_name
 ) -> None:
     handoff_id = await _handed_over(alice, bob, "x", "y")
     await outcomes.record_outcome(bob, "failure", "R", refs=[at("svc/a", "x", 1)], handoff_id=handoff_id)
-    later = begin("bob", session_id="another session")
+    later = begin("bob")
     report = await outcomes.record_outcome(later, "failure", "R", handoff_id=handoff_id)
     assert [(each.key, each.reason) for each in report.effects] == [("x", "already_applied")]
     assert await _confidence(alice, "y") == 0.8
