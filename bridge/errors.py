@@ -30,7 +30,8 @@ class PacketStateError(AmfsError):
         self.wanted = wanted
         self.claimed_by = claimed_by
         by = "" if claimed_by is None else f" by {quoted(claimed_by)}"
-        super().__init__(f"packet {quoted(handoff_id)} is {state}{by} and cannot be {wanted}; {advice}")
+        so = " already" if state == wanted else f" and cannot be {wanted}"
+        super().__init__(f"packet {quoted(handoff_id)} is {state}{by}{so}; {advice}")
 
 
 class PacketNotYoursError(AmfsError):

@@ -1,6 +1,8 @@
 """Who is at work, on which store, and what they touched."""
 
 import math
+from dataclasses import dataclass
+from typing import Self
 
 from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
 from amfs_sqlite.errors import InvalidArgumentError, quoted
@@ -14,6 +16,23 @@ MAX_LEASE_S = 366 * 24 * 3600.0
 
 _SYSTEM_CLOCK = SystemClock()
 _RANDOM_IDS = RandomIds()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenVersion:
+    """A stored version as somebody saw it: what it takes to pin or credit it, and not its value."""
+
+    ref: EntryRef
+    content_hash: str
+    shared: bool
+    agent_id: str
+
+    @classmethod
+    def of(cls, entry: MemoryEntry) -> Self:
+        """What was seen of an entry. Raises ValueError on one that was never stored."""
+        if entry.content_hash is None:
+            raise ValueError("this entry was never stored: it has no content_hash yet")
+        return cls(entry.ref, entry.content_hash, entry.shared, entry.agent_id)
 
 
 class Session:
@@ -55,7 +74,10 @@ class Session:
         self.ids = ids
         self.lease_s = lease_s
         self.owner = owner
-        self._touched: dict[tuple[str, str], MemoryEntry] = {}
+        self._touched: dict[tuple[str, str], SeenVersion] = {}
+        # The same addresses, the one touched last at the end.
+        self._latest: dict[tuple[str, str], None] = {}
+        self._given: set[str] = set()
 
     @property
     def viewer(self) -> str | None:
@@ -63,7 +85,7 @@ class Session:
         return None if self.owner else self.agent_id
 
     @property
-    def touched(self) -> tuple[MemoryEntry, ...]:
+    def touched(self) -> tuple[SeenVersion, ...]:
         """What this session read exactly, wrote, or resumed, each at the version last seen.
 
         In the order of first touch. What a search or a history showed is not touched.
@@ -71,12 +93,31 @@ class Session:
         return tuple(self._touched.values())
 
     def touch(self, entry: MemoryEntry) -> None:
-        """Note that the session has this version of a record in hand."""
-        self._touched[entry.entity_path, entry.key] = entry
+        """Note that the session has this version of a record in hand.
+
+        Raises ValueError on an entry that was never stored.
+        """
+        address = entry.entity_path, entry.key
+        self._touched[address] = SeenVersion.of(entry)
+        self._latest.pop(address, None)
+        self._latest[address] = None
+
+    def touched_last(self, limit: int) -> tuple[SeenVersion, ...]:
+        """Of ``touched`` the ``limit`` (from 1) that were touched last, in the same order."""
+        kept = set(list(self._latest)[-limit:])
+        return tuple(seen for address, seen in self._touched.items() if address in kept)
 
     def touched_refs(self) -> tuple[EntryRef, ...]:
         """The addresses of ``touched``, each with its version."""
-        return tuple(entry.ref for entry in self.touched)
+        return tuple(seen.ref for seen in self.touched)
+
+    def mark_given(self, handoff_id: str) -> None:
+        """Note that the session gave this packet."""
+        self._given.add(handoff_id)
+
+    def has_given(self, handoff_id: str) -> bool:
+        """Whether this very session gave the packet; another run of its agent did not."""
+        return handoff_id in self._given
 
 
 def _check_identity(agent_id: str, session_id: str) -> None:

@@ -24,4 +24,4 @@ def test_the_examples_of_a_module_are_true(module: str) -> None:
 
 def test_an_example_that_is_not_true_is_noticed() -> None:
     examples = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", None, 0)
-    assert doctest.DocTestRunner(verbose=False).run(examples, out=lambda text: None).failed == 1
+    assert doctest.DocTestRunner(verbose=False).run(examples, out=len).failed == 1

@@ -52,8 +52,8 @@ async def address(session: Session, words: Sequence[str]) -> EntryRef:
     try:
         return await references.resolve(session, word)
     except (EntryNotFoundError, InvalidArgumentError):
-        if word:
-            await _refuse_scope(session, word)
+        if scope := word.rstrip("/"):
+            await _refuse_scope(session, scope)
         raise
 
 

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from amfs_sqlite.models import EntryRef, Instant, MemoryEntry, Model, Strings
+from amfs_sqlite.models import EntryRef, Instant, Model, Strings
+from bridge.session import SeenVersion
 
 PacketState = Literal["open", "claimed", "closed", "cancelled"]
 PACKET_STATES: tuple[PacketState, ...] = get_args(PacketState)
@@ -25,16 +26,9 @@ class Pin(Model):
         return EntryRef(entity_path=self.entity_path, key=self.key, version=self.version)
 
     @classmethod
-    def of(cls, entry: MemoryEntry) -> "Pin":
-        """The pin of a stored version. Raises ValueError on an entry that was never stored."""
-        if entry.content_hash is None:
-            raise ValueError("this entry was never stored: it has no content_hash yet")
-        return cls(
-            entity_path=entry.entity_path,
-            key=entry.key,
-            version=entry.version,
-            content_hash=entry.content_hash,
-        )
+    def of(cls, seen: SeenVersion) -> "Pin":
+        """The pin of this version."""
+        return cls.model_validate({**dict(seen.ref), "content_hash": seen.content_hash})
 
 
 class Packet(Model):

@@ -78,7 +78,7 @@ async def _lost(session: Session, pin: Pin, record: MemoryEntry | None) -> Stale
     why = (
         f"version {pin.version} is gone, or not visible to you"
         if record is None
-        else f"version {pin.version} does not hold what was pinned; run verify"
+        else f"version {pin.version} does not hold what was pinned; verify the file"
     )
     return _stale(pin, await _current(session, pin), why)
 

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -13,22 +14,32 @@ from bridge import rendering
 PROBLEMS_SAID = 5
 QUOTED_BYTES = 60
 
-_ARGUMENT_NAMES = {"entity_path": "scope", "outcome_type": "outcome", "ref": "refs"}
+_ARGUMENT_NAMES = {"entity_path": "scope", "outcome_type": "outcome"}
 
 
 class Arguments(BaseModel):
-    """The arguments of one tool: exact types, and no others than its own."""
+    """The arguments of one tool: exact types, and no others than its own.
+
+    ``wanted`` says what an argument must be where its type does not say enough.
+    """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
+    wanted: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
     @classmethod
     def checked(cls, given: Mapping[str, Any]) -> Self:
-        """The arguments. Raises InvalidArgumentError naming what is wrong with each wrong one."""
+        """The arguments; null for one that has a default is that it was left out.
+
+        Raises InvalidArgumentError naming what is wrong with each wrong one.
+        """
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(
+                {name: value for name, value in given.items() if cls._is_given(name, value)}
+            )
         except ValidationError as refused:
             found = refused.errors(include_url=False)
-            problems = [_problem(each, cls.input_schema()["properties"]) for each in found]
+            problems = [cls._problem(each) for each in found]
         argument, problem = problems[0]
         more = [" ".join(each) for each in problems[1:PROBLEMS_SAID]]
         if len(problems) > PROBLEMS_SAID:
@@ -36,6 +47,30 @@ class Arguments(BaseModel):
         if any(each["type"] == "extra_forbidden" for each in found):
             more.append(f"it takes {', '.join(cls.model_fields)}")
         raise InvalidArgumentError(argument, "; ".join([problem, *more]))
+
+    @classmethod
+    def _is_given(cls, name: str, value: Any) -> bool:
+        field = cls.model_fields.get(name)
+        return value is not None or field is None or field.is_required()
+
+    @classmethod
+    def _problem(cls, error: ErrorDetails) -> tuple[str, str]:
+        """The argument that an error is about, and what is wrong with it."""
+        name, *inside = map(str, error["loc"])
+        if error["type"] == "extra_forbidden":
+            return rendering.word(name, QUOTED_BYTES), "is no argument of this tool"
+        schema = cls.input_schema()["properties"][name]
+        wanted = cls.wanted.get(name) or _wanted(schema)
+        if error["type"] == "missing":
+            return name, f"is missing; give {wanted}"
+        if error["input"] is None and not inside:
+            return name, f"is null, and it is required; give {wanted}"
+        if inside:
+            wanted = _wanted(schema["items"])
+            name = f"{name}[{inside[0]}]"
+        if error["type"] == "string_unicode":
+            return name, "has a lone surrogate; send well-formed text"
+        return name, f"is {_shown(error['input'])}; it must be {wanted}"
 
     @classmethod
     def input_schema(cls) -> dict[str, Any]:
@@ -67,21 +102,6 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 def explained(error: InvalidArgumentError) -> str:
     """The message of the store, with the name that the argument has here."""
     return f"{_ARGUMENT_NAMES.get(error.argument, error.argument)} {error.problem}"
-
-
-def _problem(error: ErrorDetails, properties: Mapping[str, Any]) -> tuple[str, str]:
-    name = str(error["loc"][0])
-    if error["type"] == "extra_forbidden":
-        return rendering.word(name, QUOTED_BYTES), "is no argument of this tool"
-    schema = properties[name]
-    if error["type"] == "missing":
-        return name, f"is missing; give {_wanted(schema)}"
-    if len(error["loc"]) > 1:
-        schema = schema["items"]
-        name = f"{name}[{error['loc'][1]}]"
-    if error["type"] == "string_unicode":
-        return name, "has a lone surrogate; send well-formed text"
-    return name, f"is {_shown(error['input'])}; it must be {_wanted(schema)}"
 
 
 def _wanted(schema: Mapping[str, Any]) -> str:

@@ -61,13 +61,16 @@ def _beginning(entry: MemoryEntry, hashes: bool, value_bytes: int) -> Object:
     return record(entry, 0, rendering.Value(entry.value).reach(value_bytes), hashes=hashes)
 
 
-def recalled(found: Sequence[Object], cursor: str | None, page: SearchPage | None = None) -> Object:
+def recalled(
+    found: Sequence[Object], cursor: str | None, page: SearchPage | None = None, hints: Sequence[str] = ()
+) -> Object:
     """What `recall` found; with no page it read one record."""
     return {
         "note": records.STORED,
         "records": list(found),
         "belowConfidenceCount": 0 if page is None else page.below_confidence_count,
         "expiredCount": 0 if page is None else page.expired_count,
+        "hints": list(hints),
         "nextCursor": cursor or "",
     }
 
@@ -77,11 +80,11 @@ def history(versions: Sequence[Object], cursor: str) -> Object:
     return {"note": records.STORED, "versions": list(versions), "nextCursor": cursor}
 
 
-def nothing_waits(held: Sequence[str]) -> Object:
+def nothing_waits(held: Sequence[str], own: Sequence[str]) -> Object:
     """What `resume` says where nothing waits."""
     empty: dict[str, Any] = {"string": "", "integer": 0, "boolean": False, "array": []}
     none = {name: empty[schema["type"]] for name, schema in RESUME.items()}
-    return none | {"note": records.STORED, "held": list(held)}
+    return none | {"note": records.STORED, "held": list(held), "own": list(own)}
 
 
 def resumed(taken: packets.Taken, *, claimed: bool, steps: Object) -> Object:
@@ -100,6 +103,8 @@ def resumed(taken: packets.Taken, *, claimed: bool, steps: Object) -> Object:
         **steps,
         "recordCount": len(taken.records),
         "staleCount": len(taken.stale),
+        "own": [],
+        "waitingCount": taken.waiting_count,
     }
 
 
@@ -215,6 +220,7 @@ RECALL: dict[str, Schema] = {
     "records": _list(closed(_RECORD)),
     "belowConfidenceCount": _COUNT,
     "expiredCount": _COUNT,
+    "hints": {"type": "array", "items": _TEXT, "description": "What may have been meant where nothing is"},
     "nextCursor": _CURSOR,
 }
 HISTORY: dict[str, Schema] = {
@@ -224,7 +230,7 @@ HISTORY: dict[str, Schema] = {
 }
 RESUME: dict[str, Schema] = {
     "note": _TEXT,
-    "waits": {"type": "boolean", "description": "False: nothing does, and only held says anything"},
+    "waits": {"type": "boolean", "description": "False: nothing does, and only held and own say anything"},
     "handoffId": _TEXT,
     "fromAgent": _TEXT,
     "toAgent": {"type": "string", "description": "Empty: whoever comes"},
@@ -241,6 +247,8 @@ RESUME: dict[str, Schema] = {
     "records": _list(closed(_RECORD)),
     "stale": _list(closed(_STALE)),
     "held": {"type": "array", "items": _TEXT, "description": "Other packets you hold"},
+    "own": {"type": "array", "items": _TEXT, "description": "Given in this session, for another"},
+    "waitingCount": {"type": "integer", "description": "Other packets that wait for you; 100 is 100 or more"},
 }
 MEMORY_STATS: dict[str, Schema] = {
     "file": _TEXT,

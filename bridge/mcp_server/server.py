@@ -13,9 +13,9 @@ from mcp.server.mcpserver import Context
 from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, Tool
 
-from amfs_sqlite.errors import AmfsError, InvalidArgumentError
+from amfs_sqlite.errors import AmfsError
 from bridge import rendering
-from bridge.mcp_server.arguments import explained
+from bridge.mcp_server import refusals
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.tools.entries import HISTORY, REMEMBER
 from bridge.mcp_server.tools.outcomes import RECORD_OUTCOME
@@ -79,7 +79,7 @@ class MemoryServer(MCPServer[Any]):
         try:
             return _result(await tool.call(self._workplace, arguments))
         except AmfsError as refused:
-            return _refusal(refused)
+            return _error(refusals.said(refused))
         except Exception:
             logger.exception("%s failed", name)
             return _error("internal_error: this call failed; the server's error output says why")
@@ -98,17 +98,6 @@ def _result(answer: Answer) -> CallToolResult:
     return CallToolResult(
         content=[TextContent(type="text", text=answer.text)], structured_content=answer.facts
     )
-
-
-# What an error of the store cannot say: which tool helps.
-_HINTS = {"packet_not_found": "; resume with peek shows what waits"}
-
-
-def _refusal(refused: AmfsError) -> CallToolResult:
-    said = explained(refused) if isinstance(refused, InvalidArgumentError) else str(refused)
-    retry = " (retryable: the same call may succeed later)" if refused.retryable else ""
-    hint = _HINTS.get(refused.code, "")
-    return _error(f"{refused.code}: {rendering.one_line(said)}{hint}{retry}")
 
 
 def _error(text: str) -> CallToolResult:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from amfs_sqlite.errors import EntryNotFoundError, InvalidArgumentError
+from amfs_sqlite.errors import EntryNotFoundError, InvalidArgumentError, VersionConflictError, quoted
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.rules.confidence import HANDOFF
 from amfs_sqlite.rules.hashing import content_hash
@@ -23,12 +23,14 @@ class Remembered:
     """A record as it stands after remembering.
 
     ``superseded_version`` is the version before it, None where it is the first. ``unchanged``
-    says that it stood like this already, and that no version was made.
+    says that it stood like this already, and that no version was made. ``superseded`` is what a new
+    version took the place of, as it last stood: None where there was nothing this agent may see.
     """
 
     entry: MemoryEntry
     superseded_version: int | None
     unchanged: bool
+    superseded: MemoryEntry | None = None
 
 
 async def remember(
@@ -47,15 +49,17 @@ async def remember(
 
     Where the current version has the same value, tags and ``shared``, it is returned ``unchanged``:
     ``confidence`` (0 to 1) is where a new belief starts, and does not undo what outcomes have moved
-    since. ``expected_version`` is compare-and-set: 0 means the key must be new, N that N must be
-    current. An ``idempotency_key`` that made a version before returns that result as it was.
+    since. A new version takes nothing over from the one before: it says everything anew.
+    ``expected_version`` is compare-and-set: 0 means the key must be new, N that N must be current.
+    A call with an ``idempotency_key`` always writes, the first time; repeated, it returns that
+    result as it was, whatever was written since.
 
-    Raises ReservedPathError, and what ``AmfsAdapter.write`` raises.
+    Raises ReservedPathError, InvalidArgumentError for a scope with '/' at an end or with an empty
+    part, and what ``AmfsAdapter.write`` raises.
     """
     _check(scope, key, value, tags)
     HANDOFF.check_confidence(confidence)
     check_count(expected_version, "expected_version")
-    current = await session.adapter.read(scope, key, viewer=session.agent_id)
     draft = MemoryEntry.draft(
         scope,
         key,
@@ -66,21 +70,35 @@ async def remember(
         confidence=confidence,
         shared=shared,
     )
-    if (
-        current is not None
-        and expected_version in (None, current.version)
-        and _says_the_same(current, draft)
-        and not await _was_used(session, idempotency_key)
-    ):
-        session.touch(current)
-        return Remembered(current, _before(current), unchanged=True)
-    if current is not None:
-        draft = draft.model_copy(update={"outcome_count": current.outcome_count})
-    written = await session.adapter.write(
-        draft, expected_version=expected_version, idempotency_key=idempotency_key
-    )
-    session.touch(written)
-    return Remembered(written, _before(written), unchanged=False)
+    # Where the current version is private to another, only a conflict tells which one it is.
+    hidden_version = 0
+    while True:
+        current = await session.adapter.read(scope, key, include_expired=True, viewer=session.agent_id)
+        if (
+            current is not None
+            and idempotency_key is None
+            and expected_version in (None, current.version)
+            and _says_the_same(current, draft)
+        ):
+            session.touch(current)
+            return Remembered(current, _before(current), unchanged=True)
+        expected = expected_version
+        if expected is None and idempotency_key is None:
+            # What was read must still stand. A key cannot hold to that: what is expected is part of
+            # the request it stands for, and would be another when the call is repeated.
+            expected = hidden_version if current is None else current.version
+        try:
+            written = await session.adapter.write(
+                _continued(draft, current), expected_version=expected, idempotency_key=idempotency_key
+            )
+        except VersionConflictError as faster:
+            if expected_version is not None:
+                raise
+            hidden_version = faster.actual if faster.actual_agent_id is None else 0
+        else:
+            session.touch(written)
+            superseded = await _superseded(session, written)
+            return Remembered(written, _before(written), unchanged=False, superseded=superseded)
 
 
 async def read(session: Session, scope: str, key: str) -> MemoryEntry:
@@ -110,6 +128,10 @@ async def history(
 def _check(scope: str, key: str, value: Any, tags: Sequence[str]) -> None:
     check_address(scope, key)
     _refuse_system(scope)
+    if "" in scope.split("/"):
+        raise InvalidArgumentError(
+            "entity_path", f"is {quoted(scope)}; write it without '/' at its ends and without empty parts"
+        )
     encode(value)
     if isinstance(tags, str):
         raise InvalidArgumentError("tags", "is one text; it must be a list of texts")
@@ -130,11 +152,18 @@ def _says_the_same(current: MemoryEntry, draft: MemoryEntry) -> bool:
     )
 
 
-async def _was_used(session: Session, idempotency_key: str | None) -> bool:
-    if idempotency_key is None:
-        return False
-    recorded = await session.adapter.recorded_result(idempotency_key, author=session.agent_id)
-    return recorded is not None
+def _continued(draft: MemoryEntry, current: MemoryEntry | None) -> MemoryEntry:
+    count = 0 if current is None else current.outcome_count
+    return draft.model_copy(update={"outcome_count": count})
+
+
+async def _superseded(session: Session, written: MemoryEntry) -> MemoryEntry | None:
+    """The version before, as it last stood: read behind the write, so that it is that one for sure."""
+    before = _before(written)
+    if before is None:
+        return None
+    path, key = written.entity_path, written.key
+    return await session.adapter.read_at_version(path, key, before, viewer=session.agent_id)
 
 
 def _before(entry: MemoryEntry) -> int | None:

@@ -1,7 +1,7 @@
 """Outcomes: what actually happened, credited to the records it relied on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from amfs_sqlite.errors import InvalidArgumentError, VersionConflictError
 from amfs_sqlite.models import (
@@ -13,6 +13,7 @@ from amfs_sqlite.models import (
     RecordedOutcome,
 )
 from amfs_sqlite.rules.confidence import outcome_type
+from amfs_sqlite.rules.limits import MAX_REFERENCES
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import NothingTouchedError, ReservedPathError
 from bridge.handoff import filing, moves
@@ -24,10 +25,15 @@ LIST_LIMIT = 50
 
 @dataclass(frozen=True, slots=True)
 class OutcomeReport:
-    """What an outcome did to each record it named, in order, and the packet it closed."""
+    """What an outcome did to each record it named, in order, and the packet it closed.
+
+    ``older_count`` is how many touched records were not named, because the MAX_REFERENCES that an
+    outcome has room for were touched later.
+    """
 
     effects: tuple[OutcomeEffect, ...]
     packet: Packet | None
+    older_count: int = 0
 
 
 async def record_outcome(
@@ -41,11 +47,12 @@ async def record_outcome(
 ) -> OutcomeReport:
     """Report how something turned out, and move the confidence of the records it relied on.
 
-    ``refs`` None is everything the session touched, at the version seen, or, where it touched
-    nothing, what the packet pins. Records whose value has changed since are reported and not
-    moved, and so is what this ``outcome_ref`` has moved before. With ``handoff_id`` the packet,
-    which this agent must hold, is closed in the same commit; all or nothing. Repeating a call
-    whose answer was lost reports what was applied already, and the packet it closed.
+    ``refs`` None is everything the session touched, at the version seen: the last MAX_REFERENCES it
+    touched, or, where it touched nothing, what the packet pins. Records whose value has changed
+    since are reported and not moved, and so is what this ``outcome_ref`` has moved before. With
+    ``handoff_id`` the packet, which this agent must hold, is closed in the same commit; all or
+    nothing. Repeating a call whose answer was lost reports what was applied already, and the packet
+    it closed.
 
     Raises NothingTouchedError, ReservedPathError, EntryNotFoundError for a ref that is not stored,
     OutcomeConflictError, PacketNotFoundError, PacketStateError, and InvalidArgumentError.
@@ -59,16 +66,16 @@ async def record_outcome(
         note=note,
         session_id=session.session_id or None,
     )
-    for ref in refs or ():
-        if is_system(ref.entity_path):
-            raise ReservedPathError(ref.entity_path)
+    _check_refs(refs or ())
+    older_count = max(0, len(session.touched) - MAX_REFERENCES) if refs is None else 0
+    if refs is None:
+        refs = [seen.ref for seen in session.touched_last(MAX_REFERENCES)] or None
     if handoff_id is not None:
-        return await _close(session, record, refs, handoff_id)
-    named = session.touched_refs() if refs is None else tuple(refs)
-    if not named:
+        return replace(await _close(session, record, refs, handoff_id), older_count=older_count)
+    if not refs:
         raise NothingTouchedError
-    record = record.model_copy(update={"refs": named})
-    return OutcomeReport((await _commit(session, record)).effects, None)
+    record = record.model_copy(update={"refs": tuple(refs)})
+    return OutcomeReport((await _commit(session, record)).effects, None, older_count)
 
 
 async def list_outcomes(
@@ -93,10 +100,12 @@ async def _close(
     """Record the outcome and close the packet; all over again if another was faster at it."""
     while True:
         filed = await filing.find(session, handoff_id)
-        named = _named(session, filed.packet) if refs is None else tuple(refs)
+        named = tuple(pin.ref for pin in filed.packet.pins) if refs is None else tuple(refs)
         record = record.model_copy(update={"refs": named})
         if _closed_with(filed.packet, record):
-            return OutcomeReport((await _commit(session, record)).effects, filed.packet)
+            # What the first call named, for what was touched since was not part of it.
+            again = record if refs is not None else await _as_first_reported(session, record)
+            return OutcomeReport((await _commit(session, again)).effects, filed.packet)
         packet = moves.closed(filed.packet, session.agent_id, session.clock.now(), record.outcome_ref)
         try:
             result = await session.adapter.commit(
@@ -110,8 +119,14 @@ async def _close(
         return OutcomeReport(result.effects, packet)
 
 
-def _named(session: Session, packet: Packet) -> tuple[EntryRef, ...]:
-    return session.touched_refs() or tuple(pin.ref for pin in packet.pins)
+def _check_refs(refs: Sequence[EntryRef]) -> None:
+    if len(refs) > MAX_REFERENCES:
+        raise InvalidArgumentError(
+            "refs", f"are {len(refs)}; the limit is {MAX_REFERENCES}: name those it relied on most"
+        )
+    for ref in refs:
+        if is_system(ref.entity_path):
+            raise ReservedPathError(ref.entity_path)
 
 
 def _closed_with(packet: Packet, record: OutcomeRecord) -> bool:
@@ -121,6 +136,12 @@ def _closed_with(packet: Packet, record: OutcomeRecord) -> bool:
         and packet.claimed_by == record.agent_id
         and packet.outcome_ref == record.outcome_ref
     )
+
+
+async def _as_first_reported(session: Session, record: OutcomeRecord) -> OutcomeRecord:
+    reported = await session.adapter.list_outcomes(outcome_ref=record.outcome_ref, viewer=session.agent_id)
+    own = [each.record for each in reported if each.record.agent_id == session.agent_id]
+    return record.model_copy(update={"refs": own[-1].refs}) if own else record
 
 
 async def _commit(session: Session, record: OutcomeRecord) -> CommitResult:

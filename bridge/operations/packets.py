@@ -7,11 +7,12 @@ from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import EntryRef, SearchOrder
 from amfs_sqlite.rules.limits import check_count
 from bridge.handoff import filing, giving, moves, taking
+from bridge.handoff.addressees import RECENT_CHANGES
 from bridge.handoff.giving import Given
 from bridge.handoff.packet import PACKET_STATES, Packet, PacketState, Pin
-from bridge.handoff.requests import Request
+from bridge.handoff.requests import MAX_PINS, Request
 from bridge.handoff.staleness import Stale
-from bridge.handoff.taking import NothingWaiting, Taken
+from bridge.handoff.taking import MAX_WAITING_COUNTED, NothingWaiting, Taken
 from bridge.session import Session
 
 LIST_LIMIT = 50
@@ -29,10 +30,11 @@ async def give(
 ) -> Given:
     """Hand over: a packet for ``to_agent``, or for whoever comes, pinned to exact versions.
 
-    ``refs`` None pins everything the session touched, at the version seen; private records are
-    left out then, unless the packet is for their author. A ref without a version pins the current
-    one; the same version twice is pinned once. An ``idempotency_key`` (of this agent) used before
-    returns the first packet as it was given, whatever was touched or written since.
+    ``refs`` None pins everything the session touched, at the version seen: the last MAX_PINS it
+    touched, without private records, unless the packet is for their author. A ref without a version
+    pins the current one; the same version twice is pinned once. An ``idempotency_key`` (of this
+    agent) used before returns the first packet as it was given, whatever was touched or written
+    since.
 
     All or nothing: raises EntryNotFoundError for a ref that is not stored, PrivatePinError for a
     private one, ReservedPathError, IdempotencyConflictError, and InvalidArgumentError for an empty
@@ -45,10 +47,10 @@ async def give(
 async def take(session: Session, handoff_id: str | None = None) -> Taken | NothingWaiting:
     """Claim a packet and have its pinned versions, which are touched, and the warnings with it.
 
-    Without an id: the oldest one that is open, or whose lease has run out, addressed to this
-    agent or to nobody. Of any number of takers exactly one gets a packet. With the id of a packet
-    this agent holds: the same again, with fresh warnings and, where the session has one, a fresh
-    lease.
+    Without an id: the oldest one that is open, or whose lease has run out, addressed to this agent,
+    or to nobody and given by another session. Of any number of takers exactly one gets a packet.
+    With the id of a packet this agent holds: the same again, with fresh warnings and, where the
+    session has one, a fresh lease.
 
     Raises PacketNotFoundError, PacketNotYoursError where it is addressed to another agent, and
     PacketStateError where another agent holds it or it is final.
@@ -127,7 +129,10 @@ async def cancel(session: Session, handoff_id: str) -> Packet:
 
 __all__ = [
     "LIST_LIMIT",
+    "MAX_PINS",
+    "MAX_WAITING_COUNTED",
     "PACKET_STATES",
+    "RECENT_CHANGES",
     "Given",
     "NothingWaiting",
     "Packet",

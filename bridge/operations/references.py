@@ -27,7 +27,27 @@ async def resolve(session: Session, text: str) -> EntryRef:
     naming the candidates where several do, ReservedPathError for the system's own paths, and
     InvalidArgumentError for what is no reference.
     """
-    found = [ref for ref in _readings(text) if await _is_stored(session, ref)]
+    return await _resolve(session, text, "ref")
+
+
+async def resolve_all(session: Session, texts: Sequence[str]) -> tuple[EntryRef, ...]:
+    """The addresses that several references mean, in order. Raises as ``resolve`` does."""
+    if isinstance(texts, str):
+        raise InvalidArgumentError("refs", "is one text; it must be a list of references")
+    return tuple([await _resolve(session, text, f"refs[{i}]") for i, text in enumerate(texts)])
+
+
+async def records_named(session: Session, text: str) -> tuple[EntryRef, ...]:
+    """Every stored and visible record that the text may mean; none for what is no reference."""
+    try:
+        ways = _readings(text, "ref")
+    except (InvalidArgumentError, ReservedPathError):
+        return ()
+    return tuple([ref for ref in ways if await _is_stored(session, ref)])
+
+
+async def _resolve(session: Session, text: str, argument: str) -> EntryRef:
+    found = [ref for ref in _readings(text, argument) if await _is_stored(session, ref)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -36,22 +56,15 @@ async def resolve(session: Session, text: str) -> EntryRef:
     raise EntryNotFoundError(likeliest.entity_path, likeliest.key, likeliest.version)
 
 
-async def resolve_all(session: Session, texts: Sequence[str]) -> tuple[EntryRef, ...]:
-    """The addresses that several references mean, in order. Raises as ``resolve`` does."""
-    if isinstance(texts, str):
-        raise InvalidArgumentError("refs", "is one text; it must be a list of references")
-    return tuple([await resolve(session, text) for text in texts])
-
-
-def _readings(text: str) -> list[EntryRef]:
-    check_name(text, "ref", MAX_REFERENCE_CHARACTERS)
+def _readings(text: str, argument: str) -> list[EntryRef]:
+    check_name(text, argument, MAX_REFERENCE_CHARACTERS)
     if is_system(text):
         raise ReservedPathError(text)
     if text.count("/") > MAX_REFERENCE_SLASHES:
-        raise InvalidArgumentError("ref", f"has more than {MAX_REFERENCE_SLASHES} '/'")
+        raise InvalidArgumentError(argument, f"has more than {MAX_REFERENCE_SLASHES} '/'")
     ways = readings(text)
     if not ways:
-        raise InvalidArgumentError("ref", f"is {quoted(text)}; write it as scope/key or scope/key@version")
+        raise InvalidArgumentError(argument, f"is {quoted(text)}; write it as scope/key or scope/key@version")
     return ways
 
 

@@ -1,6 +1,8 @@
 """Remembering, reading, history."""
 
+import asyncio
 import math
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -8,14 +10,17 @@ import pytest
 from amfs_sqlite import (
     AmfsAdapter,
     EntryNotFoundError,
+    FixedClock,
     IdempotencyConflictError,
     InvalidArgumentError,
+    MemoryEntry,
     VersionConflictError,
 )
 from bridge.errors import ReservedPathError
-from bridge.operations import entries, outcomes
+from bridge.operations import entries, outcomes, search
 from bridge.session import Session
-from parity_tests.drafts import draft, private
+from parity_tests.bridge.conftest import Begin
+from parity_tests.drafts import at, draft, private
 from parity_tests.ledger import proves
 from parity_tests.state import refused, state
 
@@ -36,6 +41,19 @@ async def test_a_new_belief_supersedes_the_one_before(alice: Session, bob: Sessi
     done = await entries.remember(bob, "svc/a", "k", 2, confidence=0.5)
     assert (done.entry.version, done.superseded_version, done.unchanged) == (2, 1, False)
     assert (done.entry.agent_id, done.entry.confidence) == ("bob", 0.5)
+    assert done.superseded is not None
+    assert (done.superseded.value, done.superseded.agent_id) == (1, "alice")
+
+
+@proves("bridge.remember")
+async def test_a_new_belief_takes_nothing_over_and_tells_what_it_replaced(alice: Session) -> None:
+    first = await entries.remember(alice, "svc/a", "k", 1, tags=["t"], confidence=0.3)
+    await outcomes.record_outcome(alice, "failure", "RUN-1")
+    done = await entries.remember(alice, "svc/a", "k", 2)
+    assert first.superseded is None
+    assert (done.entry.tags, done.entry.confidence) == ((), 0.8)
+    assert done.superseded is not None
+    assert (done.superseded.tags, done.superseded.confidence) == (("t",), 0.195)
 
 
 @proves("bridge.remember-unchanged")
@@ -120,6 +138,22 @@ async def test_a_repeated_call_returns_the_first_result_whatever_came_between(
     later = await entries.remember(alice, "svc/a", "k", 1, idempotency_key="once")
     assert first == again == later
     assert len(await entries.history(alice, "svc/a", "k")) == 2
+    third = await entries.remember(alice, "svc/a", "k", 3, idempotency_key="twice")
+    await entries.remember(bob, "svc/a", "k", 4)
+    assert await entries.remember(alice, "svc/a", "k", 3, idempotency_key="twice") == third
+    assert (third.superseded_version, third.superseded and third.superseded.value) == (2, 2)
+
+
+@proves("bridge.remember-again")
+async def test_a_repeated_call_never_puts_an_old_belief_back(alice: Session, bob: Session) -> None:
+    await entries.remember(alice, "svc/a", "k", "one")
+    first = await entries.remember(alice, "svc/a", "k", "one", idempotency_key="K")
+    await entries.remember(bob, "svc/a", "k", "two")
+    again = await entries.remember(alice, "svc/a", "k", "one", idempotency_key="K")
+    assert again.entry == first.entry
+    current = await alice.adapter.read("svc/a", "k")
+    assert current is not None
+    assert current.value == "two"
 
 
 @proves("bridge.remember-idempotent")
@@ -153,6 +187,103 @@ async def test_a_new_version_carries_the_outcome_count_on(alice: Session) -> Non
     assert (done.entry.success_count, done.entry.failure_count) == (0, 0)
 
 
+def _before_the_next_write(
+    session: Session, monkeypatch: pytest.MonkeyPatch, event: Callable[[], Awaitable[None]]
+) -> None:
+    """Let something happen between what is read next and what is then written, once."""
+    write, events = session.adapter.write, [event]
+
+    async def interrupted(entry: MemoryEntry, **options: Any) -> MemoryEntry:
+        while events:
+            await events.pop()()
+        return await write(entry, **options)
+
+    monkeypatch.setattr(session.adapter, "write", interrupted)
+
+
+@proves("bridge.remember-race")
+@pytest.mark.parametrize("standing", [False, True])
+async def test_a_version_made_while_it_was_remembered_is_the_one_superseded(
+    alice: Session, bob: Session, monkeypatch: pytest.MonkeyPatch, standing: bool
+) -> None:
+    if standing:
+        await entries.remember(bob, "svc/a", "k", "before")
+
+    async def faster() -> None:
+        await entries.remember(bob, "svc/a", "k", "faster")
+        await outcomes.record_outcome(bob, "failure", "RUN-1", refs=[at("svc/a", "k")])
+
+    _before_the_next_write(alice, monkeypatch, faster)
+    done = await entries.remember(alice, "svc/a", "k", "after")
+    assert done.superseded is not None
+    assert (done.superseded.value, done.superseded_version) == ("faster", done.entry.version - 1)
+    assert (done.entry.version, done.entry.outcome_count) == (3 if standing else 2, 1)
+
+
+@proves("bridge.remember-race")
+async def test_the_same_belief_remembered_at_the_same_time_is_one_version(
+    alice: Session, bob: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def faster() -> None:
+        await entries.remember(bob, "svc/a", "k", "same")
+
+    _before_the_next_write(alice, monkeypatch, faster)
+    done = await entries.remember(alice, "svc/a", "k", "same")
+    assert (done.unchanged, done.entry.version, done.entry.agent_id) == (True, 1, "bob")
+
+
+@proves("bridge.remember-race")
+async def test_private_versions_made_meanwhile_are_written_over_and_stay_unknown(
+    alice: Session, bob: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await entries.remember(bob, "svc/a", "k", 1, shared=False)
+
+    async def faster() -> None:
+        await entries.remember(bob, "svc/a", "k", 2, shared=False)
+
+    _before_the_next_write(alice, monkeypatch, faster)
+    done = await entries.remember(alice, "svc/a", "k", 3)
+    assert (done.entry.version, done.superseded_version, done.superseded) == (3, 2, None)
+
+
+@proves("bridge.remember-race")
+async def test_an_expired_version_is_superseded_with_its_outcome_count(
+    alice: Session, clock: FixedClock
+) -> None:
+    await alice.adapter.write(draft("svc/a", "k", 1, ttl_at="2026-06-01T00:00:00Z"))
+    await outcomes.record_outcome(alice, "failure", "RUN-1", refs=[at("svc/a", "k")])
+    clock.set("2026-07-01T00:00:00Z")
+    done = await entries.remember(alice, "svc/a", "k", 1)
+    assert (done.entry.version, done.unchanged, done.entry.outcome_count) == (2, False, 1)
+
+
+@proves("bridge.remember-race")
+async def test_of_many_who_remember_at_the_same_time_each_makes_a_version(begin: Begin) -> None:
+    sessions = [begin(f"agent-{number}") for number in range(8)]
+    done = await asyncio.gather(
+        *(
+            entries.remember(each, "svc/a", "k", each.agent_id, shared=number % 3 > 0)
+            for number, each in enumerate(sessions)
+        )
+    )
+    assert sorted(each.entry.version for each in done) == list(range(1, 9))
+    assert all(each.superseded_version == (each.entry.version - 1 or None) for each in done)
+
+
+@proves("bridge.scopes-plain")
+@pytest.mark.parametrize("scope", ["/", "/svc/a", "svc/a/", "svc//a"])
+async def test_a_scope_with_an_empty_part_is_not_remembered_but_what_is_there_is_read(
+    alice: Session, scope: str
+) -> None:
+    attempt = entries.remember(alice, scope, "k", 1)
+    error = await refused(alice.adapter, attempt, InvalidArgumentError)
+    assert error.problem == (f"is '{scope}'; write it without '/' at its ends and without empty parts")
+    await alice.adapter.write(draft(scope, "k", 1))
+    assert (await entries.read(alice, scope, "k")).value == 1
+    assert len(await entries.history(alice, scope, "k")) == 1
+    assert [each.entity_path for each in (await search.recall(alice, scope=scope)).entries] == [scope]
+
+
 @proves("bridge.remember-refused")
 @pytest.mark.parametrize(
     ("change", "named"),
@@ -166,6 +297,10 @@ async def test_a_new_version_carries_the_outcome_count_on(alice: Session) -> Non
         ({"value": {1: 2}}, "value"),
         ({"value": "\ud83d"}, "value"),
         ({"scope": ""}, "entity_path"),
+        ({"scope": "/"}, "entity_path"),
+        ({"scope": "/svc/a"}, "entity_path"),
+        ({"scope": "svc/a/"}, "entity_path"),
+        ({"scope": "svc//a"}, "entity_path"),
         ({"key": ""}, "key"),
         ({"key": "\ud83d"}, "key"),
         ({"key": 1}, "key"),
@@ -234,6 +369,7 @@ async def test_writing_over_a_private_record_of_another_tells_nothing_of_it(
     await outcomes.record_outcome(bob, "success", "RUN-1")
     done = await entries.remember(alice, "svc/a", "k", 1)
     assert (done.entry.version, done.unchanged, done.entry.outcome_count) == (2, False, 0)
+    assert (done.superseded_version, done.superseded) == (1, None)
     assert [each.version for each in await entries.history(alice, "svc/a", "k")] == [2]
 
 

@@ -16,11 +16,11 @@ from amfs_sqlite import (
     InvalidArgumentError,
 )
 from bridge.errors import PrivatePinError, ReservedPathError
-from bridge.handoff import giving, requests
-from bridge.operations import entries, packets
+from bridge.handoff import addressees, giving, requests
+from bridge.operations import entries, packets, search
 from bridge.session import Session
 from parity_tests.bridge.conftest import Begin
-from parity_tests.drafts import at
+from parity_tests.drafts import at, draft
 from parity_tests.ledger import proves
 from parity_tests.state import refused, state
 
@@ -91,13 +91,18 @@ async def test_without_refs_everything_touched_is_pinned_as_it_was_seen(begin: B
 
 @proves("bridge.pins-touched")
 async def test_with_nothing_touched_a_packet_is_given_without_pins(alice: Session) -> None:
-    assert (await packets.give(alice, "to do")).packet.pins == ()
+    given = await packets.give(alice, "to do")
+    assert (given.packet.pins, given.nothing_touched) == ((), True)
+    await entries.remember(alice, "svc/a", "k", 1, shared=False)
+    private = await packets.give(alice, "to do")
+    assert (private.packet.pins, private.nothing_touched, len(private.left_out)) == ((), False, 1)
 
 
 @proves("bridge.pins-touched")
 async def test_an_empty_list_of_refs_pins_nothing(alice: Session) -> None:
     await entries.remember(alice, "svc/a", "k", 1)
-    assert (await packets.give(alice, "to do", refs=[])).packet.pins == ()
+    given = await packets.give(alice, "to do", refs=[])
+    assert (given.packet.pins, given.nothing_touched) == ((), False)
 
 
 @proves("bridge.pins-named")
@@ -237,16 +242,68 @@ async def test_what_reaches_its_limits_is_given(alice: Session) -> None:
     assert (await packets.show(alice, given.packet.id)).next_steps[-1] == step
 
 
-@proves("bridge.packet-limits")
-async def test_too_many_touched_records_are_refused_by_number(
+@proves("bridge.pins-last")
+async def test_of_more_touched_records_than_there_is_room_for_the_last_ones_are_pinned(
     alice: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "MAX_PINS", 2)
+    monkeypatch.setattr(giving, "MAX_PINS", 2)
     for key in ("a", "b"):
         await entries.remember(alice, "svc", key, 1)
-    assert len((await packets.give(alice, "to do")).packet.pins) == 2
+    fitting = await packets.give(alice, "to do")
+    assert (len(fitting.packet.pins), fitting.older_count) == (2, 0)
     await entries.remember(alice, "svc", "c", 1)
-    await refused(alice.adapter, packets.give(alice, "to do"), InvalidArgumentError)
+    await entries.read(alice, "svc", "a")
+    given = await packets.give(alice, "to do")
+    assert [pin.key for pin in given.packet.pins] == ["a", "c"]
+    assert given.older_count == 1
+
+
+@proves("bridge.pins-last")
+async def test_as_many_touched_records_as_there_is_room_for_are_pinned_and_one_more_is_told(
+    alice: Session, bob: Session
+) -> None:
+    stored = await bob.adapter.write_batch([draft("svc", f"k{i}") for i in range(requests.MAX_PINS + 1)])
+    for entry in stored:
+        alice.touch(entry)
+    given = await packets.give(alice, "to do")
+    assert [pin.key for pin in given.packet.pins] == [f"k{i}" for i in range(1, requests.MAX_PINS + 1)]
+    assert given.older_count == 1
+    named = await packets.give(alice, "to do", refs=[at("svc", "k0")])
+    assert (len(named.packet.pins), named.older_count) == (1, 0)
+
+
+@proves("bridge.addressee-known")
+async def test_an_addressee_is_known_once_it_has_changed_anything(
+    begin: Begin, alice: Session, bob: Session
+) -> None:
+    async def is_known(name: str) -> bool:
+        return (await packets.give(alice, "to do", to_agent=name)).addressee_known
+
+    assert not await is_known("bob")
+    await search.recall(bob)
+    assert not await is_known("bob")
+    assert not await is_known("Alice")
+    await packets.take(bob)
+    assert await is_known("bob")
+    assert await is_known("alice")
+    await entries.remember(begin("carol"), "svc/a", "k", 1, shared=False)
+    assert not await is_known("carol")
+    assert (await packets.give(alice, "to do")).addressee_known
+
+
+@proves("bridge.addressee-known")
+async def test_an_addressee_is_looked_for_among_the_last_changes_alone(
+    alice: Session, bob: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(addressees, "RECENT_CHANGES", 6)
+    monkeypatch.setattr(addressees, "PAGE_CHANGES", 2)
+    await entries.remember(bob, "svc/a", "k", 0)
+    for value in range(1, 6):
+        await entries.remember(alice, "svc/a", "k", value)
+    assert await addressees.is_known(alice, "bob")
+    assert not await addressees.is_known(alice, "carol")
+    await entries.remember(alice, "svc/a", "k", 6)
+    assert not await addressees.is_known(alice, "bob")
 
 
 @proves("bridge.give-idempotent")

@@ -11,6 +11,7 @@ from amfs_sqlite import (
     InvalidArgumentError,
     OutcomeConflictError,
 )
+from amfs_sqlite.rules.limits import MAX_REFERENCES
 from bridge.errors import (
     NothingTouchedError,
     PacketNotFoundError,
@@ -20,7 +21,7 @@ from bridge.errors import (
 from bridge.operations import entries, outcomes, packets
 from bridge.session import Session
 from parity_tests.bridge.conftest import Begin
-from parity_tests.drafts import at
+from parity_tests.drafts import at, draft
 from parity_tests.ledger import proves
 from parity_tests.state import refused, state
 
@@ -108,6 +109,31 @@ async def test_what_was_superseded_since_it_was_touched_is_reported_and_not_move
     assert (same.applied, same.confidence_after) == (True, 0.52)
 
 
+@proves("bridge.outcome-last")
+@pytest.mark.parametrize("closing", [False, True])
+async def test_of_more_touched_records_than_an_outcome_has_room_for_the_last_ones_are_credited(
+    alice: Session, bob: Session, monkeypatch: pytest.MonkeyPatch, closing: bool
+) -> None:
+    monkeypatch.setattr(outcomes, "MAX_REFERENCES", 2)
+    packet_id = await _handed_over(alice, bob) if closing else None
+    for key in "abc":
+        await entries.remember(bob, "svc/a", key, 1)
+    await entries.read(bob, "svc/a", "a")
+    report = await outcomes.record_outcome(bob, "success", "RUN-1", handoff_id=packet_id)
+    assert ([each.key for each in report.effects], report.older_count) == (["a", "c"], 1)
+    named = await outcomes.record_outcome(bob, "success", "RUN-2", refs=[at("svc/a", "b")])
+    assert ([each.key for each in named.effects], named.older_count) == (["b"], 0)
+
+
+@proves("bridge.outcome-last")
+async def test_as_many_touched_records_as_an_outcome_takes_are_credited(alice: Session) -> None:
+    drafts = [draft("svc", f"k{i}", confidence=0.5) for i in range(MAX_REFERENCES + 1)]
+    for entry in await alice.adapter.write_batch(drafts):
+        alice.touch(entry)
+    report = await outcomes.record_outcome(alice, "success", "RUN-1")
+    assert (len(report.effects), report.older_count) == (MAX_REFERENCES, 1)
+
+
 @proves("bridge.outcome-touched")
 async def test_with_nothing_to_credit_it_says_what_to_do(begin: Begin) -> None:
     session = begin("alice")
@@ -143,6 +169,7 @@ async def test_the_same_outcome_again_moves_nothing_and_another_is_a_conflict(
         ({"outcome_ref": "\ud83d"}, "outcome_ref"),
         ({"note": "x" * 70_000}, "note"),
         ({"note": "\ud83d"}, "note"),
+        ({"refs": [at("svc/a", "k")] * (MAX_REFERENCES + 1)}, "refs"),
     ],
 )
 async def test_bad_input_is_named_and_nothing_moves(
@@ -294,3 +321,15 @@ async def test_two_reports_of_one_outcome_at_once_apply_once(begin: Begin) -> No
     assert sorted(applied) == [False, False, False, True]
     assert await _confidence(alice, "k") == 0.84
     assert len(await bob.adapter.history("_system/handoff", packet_id)) == 3
+
+
+@proves("bridge.outcome-repeated-close")
+async def test_a_repeated_close_by_another_session_moves_what_the_first_one_named(
+    begin: Begin, alice: Session, bob: Session
+) -> None:
+    handoff_id = await _handed_over(alice, bob, "x", "y")
+    await outcomes.record_outcome(bob, "failure", "R", refs=[at("svc/a", "x", 1)], handoff_id=handoff_id)
+    later = begin("bob")
+    report = await outcomes.record_outcome(later, "failure", "R", handoff_id=handoff_id)
+    assert [(each.key, each.reason) for each in report.effects] == [("x", "already_applied")]
+    assert await _confidence(alice, "y") == 0.8

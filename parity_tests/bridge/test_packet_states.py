@@ -32,7 +32,8 @@ async def test_a_released_packet_is_open_again_in_its_old_place(begin: Begin) ->
     given = await packets.show(alice, first)
     await packets.take(bob, first)
     assert await packets.release(bob, first) == given
-    taken = [await packets.take(alice), await packets.take(alice)]
+    carol = begin("carol")
+    taken = [await packets.take(carol), await packets.take(carol)]
     assert [each.packet.id for each in taken if isinstance(each, packets.Taken)] == [first, second]
 
 
@@ -105,6 +106,29 @@ async def test_a_move_that_the_state_does_not_allow_says_what_to_do(begin: Begin
         error = await refused(alice.adapter, attempt, PacketStateError)
         assert (error.state, error.claimed_by) == ("claimed", "bob")
         assert "released first" in str(error)
+
+
+@proves("bridge.moves-refused")
+async def test_what_a_packet_is_already_it_is_told_once(begin: Begin) -> None:
+    alice, bob = begin("alice"), begin("bob")
+    cancelled, closed, claimed = [await _give(alice) for _ in range(3)]
+    await packets.cancel(alice, cancelled)
+    await packets.take(bob, closed)
+    await _close(bob, closed)
+    await packets.take(bob, claimed)
+    final = "that is final: give a new packet for more work"
+    for attempt, said in (
+        (packets.cancel(alice, cancelled), f"packet '{cancelled}' is cancelled already; {final}"),
+        (
+            outcomes.record_outcome(bob, "success", "RUN-2", refs=[], handoff_id=closed),
+            f"packet '{closed}' is closed by 'bob' already; {final}",
+        ),
+        (
+            packets.take(alice, claimed),
+            f"packet '{claimed}' is claimed by 'bob' already; wait until it is released, or take another",
+        ),
+    ):
+        assert str(await refused(alice.adapter, attempt, PacketStateError)) == said
 
 
 @proves("bridge.moves-refused")

@@ -12,7 +12,7 @@ from amfs_sqlite import (
 from bridge.errors import ReservedPathError
 from bridge.operations import entries, references
 from bridge.session import Session
-from parity_tests.drafts import at, private
+from parity_tests.drafts import at, draft, private
 from parity_tests.ledger import proves
 
 NAMES = [
@@ -24,6 +24,7 @@ NAMES = [
     ("user@host/x", "k"),
     ("a//b", "/k/"),
     ("/", "k"),
+    ("/a/", "k"),
     ("a b\n", "k\t"),
     ("路径", "键@9x"),
     ("svc/a", "k@07"),
@@ -33,7 +34,7 @@ NAMES = [
 @proves("bridge.references")
 @pytest.mark.parametrize(("path", "key"), NAMES)
 async def test_what_was_printed_is_understood(alice: Session, path: str, key: str) -> None:
-    entry = (await entries.remember(alice, path, key, 1)).entry
+    entry = await alice.adapter.write(draft(path, key))
     assert await references.resolve(alice, str(entry.ref)) == entry.ref
     assert await references.resolve(alice, f"{path}/{key}") == at(path, key)
 
@@ -136,4 +137,20 @@ async def test_several_references_keep_their_order(alice: Session) -> None:
     assert await references.resolve_all(alice, []) == ()
     with pytest.raises(InvalidArgumentError, match=r"^refs "):
         await references.resolve_all(alice, "svc/a")
+    with pytest.raises(InvalidArgumentError, match=r"^refs\[1\] is 'word'; write it as scope/key"):
+        await references.resolve_all(alice, ["svc/a", "word"])
     assert alice.touched_refs() == (at("svc", "a", 1), at("svc", "b", 1))
+
+
+@proves("bridge.references")
+async def test_the_records_that_a_text_may_mean_are_found_without_an_error(
+    alice: Session, handoff_adapter: AmfsAdapter
+) -> None:
+    await entries.remember(alice, "a/b", "c", 1)
+    await entries.remember(alice, "a", "b/c", 1)
+    await handoff_adapter.write(private("a", "secret", agent="bob"))
+    found = await references.records_named(alice, "a/b/c")
+    assert found == (at("a/b", "c"), at("a", "b/c"))
+    assert await references.records_named(alice, "a/b/c@1") == (at("a/b", "c", 1), at("a", "b/c", 1))
+    for nothing in ("", "a", "a/b", "a/b/c@2", "a/secret", "_system/handoff/h_1", "/" * 300, "\ud83d/k"):
+        assert await references.records_named(alice, nothing) == ()

@@ -6,7 +6,7 @@ import pytest
 
 from amfs_sqlite import AMFS_0_3, HANDOFF, AmfsAdapter, EntryRef, InvalidArgumentError, ReferenceAdapter
 from bridge.operations import entries, packets, search
-from bridge.session import MAX_AGENT_CHARACTERS, MAX_LEASE_S, Session
+from bridge.session import MAX_AGENT_CHARACTERS, MAX_LEASE_S, SeenVersion, Session
 from parity_tests.bridge.conftest import Begin
 from parity_tests.drafts import at, draft
 from parity_tests.ledger import proves
@@ -21,7 +21,12 @@ async def test_reads_and_writes_are_touched_at_the_version_last_seen(begin: Begi
     await entries.remember(session, "svc/b", "own", 2)
     await entries.remember(writer, "svc/a", "k", 2)
     assert session.touched_refs() == (at("svc/b", "own", 2), at("svc/a", "k", 1))
-    assert [each.value for each in session.touched] == [2, 1]
+    stored = [
+        await session.adapter.read_at_version(*address)
+        for address in (("svc/b", "own", 2), ("svc/a", "k", 1))
+    ]
+    assert [each.content_hash for each in session.touched] == [each and each.content_hash for each in stored]
+    assert [(each.shared, each.agent_id) for each in session.touched] == [(True, "alice"), (True, "bob")]
 
 
 @proves("bridge.touched")
@@ -95,8 +100,8 @@ async def test_any_other_agent_works(begin: Begin, agent: str) -> None:
 @proves("bridge.packet-entry")
 async def test_a_session_without_a_name_leaves_none_in_the_log(handoff_adapter: AmfsAdapter) -> None:
     session = Session(handoff_adapter, "alice", "")
-    await packets.give(session, "to do")
-    await packets.take(session)
+    given = await packets.give(session, "to do")
+    await packets.take(session, given.packet.id)
     assert [each.session_id for each in await handoff_adapter.list_commits()] == [None, None]
 
 
@@ -104,5 +109,24 @@ async def test_a_session_without_a_name_leaves_none_in_the_log(handoff_adapter: 
 def test_a_session_is_an_agents_who_touched_nothing_until_it_did() -> None:
     session = Session(ReferenceAdapter(outcomes=HANDOFF), "alice", "s")
     assert (session.viewer, session.owner, session.lease_s) == ("alice", False, None)
-    session.touch(draft("svc/a", "k", version=7))
+    session.touch(draft("svc/a", "k", version=7, content_hash="0" * 64))
     assert session.touched_refs() == (EntryRef(entity_path="svc/a", key="k", version=7),)
+    with pytest.raises(ValueError, match="never stored"):
+        session.touch(draft("svc/a", "other"))
+
+
+@proves("bridge.touched")
+async def test_what_was_touched_last_is_had_in_the_order_of_first_touch(alice: Session) -> None:
+    for key in "abcd":
+        await entries.remember(alice, "svc", key, 1)
+    await entries.read(alice, "svc", "b")
+    assert [each.ref.key for each in alice.touched_last(2)] == ["b", "d"]
+    assert [each.ref.key for each in alice.touched_last(3)] == ["b", "c", "d"]
+    assert alice.touched_last(4) == alice.touched_last(9) == alice.touched
+    assert [each.ref.key for each in alice.touched] == list("abcd")
+
+
+@proves("bridge.touched")
+async def test_a_session_keeps_no_value_of_what_it_touched(alice: Session) -> None:
+    entry = (await entries.remember(alice, "svc/a", "k", "x" * 100_000)).entry
+    assert alice.touched == (SeenVersion(entry.ref, str(entry.content_hash), True, "alice"),)

@@ -8,7 +8,7 @@ from amfs_sqlite import FixedClock
 from bridge.handoff.packet import Pin
 from bridge.handoff.staleness import resolve
 from bridge.operations import entries, outcomes, packets
-from bridge.session import Session
+from bridge.session import SeenVersion, Session
 from parity_tests.bridge.conftest import Begin
 from parity_tests.drafts import draft, private
 from parity_tests.ledger import proves
@@ -75,7 +75,9 @@ async def test_a_value_that_only_looks_equal_is_stale(
 
 
 @proves("bridge.stale")
-async def test_a_current_version_that_is_hidden_is_not_named(alice: Session, bob: Session) -> None:
+async def test_a_current_version_that_is_hidden_is_not_named(
+    begin: Begin, alice: Session, bob: Session
+) -> None:
     await entries.remember(alice, "svc/a", "k", 1)
     await packets.give(alice, "to do")
     await entries.remember(alice, "svc/a", "k", "secret", shared=False)
@@ -84,7 +86,7 @@ async def test_a_current_version_that_is_hidden_is_not_named(alice: Session, bob
     assert (stale.pinned_version, stale.current_version) == (1, None)
     assert stale.change == "its current version is not visible to you"
     assert [each.value for each in taken.records] == [1]
-    (own,) = (await _taken(alice)).stale
+    (own,) = (await _taken(begin("alice"))).stale
     assert (own.current_version, own.change) == (2, '1 -> "secret"')
 
 
@@ -112,7 +114,7 @@ async def test_what_is_not_as_it_was_pinned_is_left_out_and_told(begin: Begin) -
     entry = (await entries.remember(alice, "svc/a", "k", 1)).entry
     await entries.remember(alice, "svc/a", "k", 2)
     await alice.adapter.write(private("svc/a", "secret", agent="alice"))
-    pin = Pin.of(entry)
+    pin = Pin.of(SeenVersion.of(entry))
     pins = [
         pin.model_copy(update={"content_hash": "0" * 64}),
         pin.model_copy(update={"version": 9}),
@@ -123,7 +125,7 @@ async def test_what_is_not_as_it_was_pinned_is_left_out_and_told(begin: Begin) -
     resolved = await resolve(bob, pins)
     assert [(each.key, each.value) for each in resolved.records] == [("k", 1)]
     assert [(each.key, each.current_version, each.change) for each in resolved.stale] == [
-        ("k", 2, "version 1 does not hold what was pinned; run verify"),
+        ("k", 2, "version 1 does not hold what was pinned; verify the file"),
         ("k", 2, "version 9 is gone, or not visible to you"),
         ("secret", None, "version 1 is gone, or not visible to you"),
         ("never", None, "version 1 is gone, or not visible to you"),
@@ -134,4 +136,4 @@ async def test_what_is_not_as_it_was_pinned_is_left_out_and_told(begin: Begin) -
 @proves("bridge.resolved")
 def test_what_was_never_stored_cannot_be_pinned() -> None:
     with pytest.raises(ValueError, match="never stored"):
-        Pin.of(draft())
+        SeenVersion.of(draft())

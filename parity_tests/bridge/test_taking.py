@@ -12,7 +12,7 @@ from bridge.errors import (
     PacketStateError,
     PacketUnreadableError,
 )
-from bridge.handoff import filing
+from bridge.handoff import filing, taking
 from bridge.operations import entries, outcomes, packets
 from bridge.session import Session
 from parity_tests.bridge.conftest import Begin
@@ -28,6 +28,12 @@ async def _taken(session: Session, handoff_id: str | None = None) -> packets.Tak
     taken = await packets.take(session, handoff_id)
     assert isinstance(taken, packets.Taken)
     return taken
+
+
+async def _peeked(session: Session, handoff_id: str | None = None) -> packets.Taken:
+    peeked = await packets.peek(session, handoff_id)
+    assert isinstance(peeked, packets.Taken)
+    return peeked
 
 
 @proves("bridge.take-oldest")
@@ -68,7 +74,55 @@ async def test_the_giver_may_take_what_is_for_whoever_comes(begin: Begin) -> Non
     packet_id = await _give(session)
     assert (await _taken(begin("alice"))).packet.id == packet_id
     another = await _give(session)
-    assert (await _taken(session)).packet.id == another
+    assert (await _taken(session, another)).packet.id == another
+
+
+@proves("bridge.take-own")
+async def test_a_session_is_not_offered_what_it_gave_to_whoever_comes(begin: Begin, bob: Session) -> None:
+    session = begin("alice")
+    before, own, for_alice = await _give(bob), await _give(session), await _give(session, to="alice")
+    for look in (packets.peek, packets.take):
+        found = await look(session)
+        assert isinstance(found, packets.Taken)
+        assert (found.packet.id, found.waiting_count) == (before, 1)
+    # Who names itself means itself.
+    assert (await _taken(session)).packet.id == for_alice
+    nothing = packets.NothingWaiting((before, for_alice), own=(own,))
+    assert await packets.peek(session) == await packets.take(session) == nothing
+    assert (await packets.show(session, own)).state == "open"
+    assert (await _taken(begin("alice"))).packet.id == own
+
+
+@proves("bridge.take-own")
+async def test_what_was_given_again_under_its_key_is_a_sessions_own_too(begin: Begin) -> None:
+    first, second = begin("alice"), begin("alice")
+    given = [
+        (await packets.give(each, "to do", idempotency_key="once")).packet.id for each in (first, second)
+    ]
+    for each in (first, second):
+        assert await packets.take(each) == packets.NothingWaiting((), own=(given[0],))
+    assert (await _taken(begin("alice"))).packet.id == given[0] == given[1]
+
+
+@proves("bridge.waiting")
+async def test_how_many_more_wait_is_told(begin: Begin, alice: Session, bob: Session) -> None:
+    ids = [await _give(alice) for _ in range(3)]
+    await _give(alice, to="carol")
+    await _give(bob)
+    assert [(await _peeked(bob, each)).waiting_count for each in ids] == [2, 2, 2]
+    assert [(await _taken(bob)).waiting_count for _ in ids] == [2, 1, 0]
+    assert (await _taken(bob, ids[0])).waiting_count == 0
+    assert (await _peeked(begin("bob"))).waiting_count == 0
+
+
+@proves("bridge.waiting")
+async def test_those_that_wait_are_counted_up_to_a_limit(
+    alice: Session, bob: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taking, "MAX_WAITING_COUNTED", 2)
+    for _ in range(5):
+        await _give(alice)
+    assert [(await _taken(bob)).waiting_count for _ in range(5)] == [2, 2, 2, 1, 0]
 
 
 @proves("bridge.claim")
@@ -116,7 +170,7 @@ async def test_a_packet_released_while_it_was_looked_at_is_still_taken(
 
     async def then_others_are_faster(session: Session, tag: str | None) -> AsyncGenerator[filing.Filed, None]:
         async for filed in looked_at(session, tag):
-            if session is bob and tag == filing.UNFINISHED_TAG:
+            if session is bob and tag == filing.UNFINISHED_TAG and filed.packet.state == "open":
                 await packets.take(carol, packet_id)
                 await packets.release(carol, packet_id)
             yield filed
@@ -278,7 +332,7 @@ async def test_a_packet_is_taken_with_its_pins_in_their_order(alice: Session, bo
     await packets.give(alice, "to do", refs=refs)
     taken = await _taken(bob)
     assert [each.key for each in taken.records] == list("bca")
-    assert [each.key for each in bob.touched] == list("bca")
+    assert [each.ref.key for each in bob.touched] == list("bca")
 
 
 @proves("bridge.unreadable-named")

@@ -132,6 +132,7 @@ def test_packets_are_listed_with_who_holds_them(run: Run) -> None:
         3 packets, oldest first
         """
     )
+    assert run("packets") == run("packets", "list")
     assert run("packets", "list", "--state", "cancelled").out == "no packets\n"
     assert "1 packet, oldest first; more: a larger --limit" in run("packets", "list", "--limit=1").out
 
@@ -223,6 +224,7 @@ def test_a_value_changed_behind_our_back_is_named_and_ends_with_1(store: Path, r
     assert (shown.code, shown.err) == (1, "")
     assert "content  listing/553/assessment@2\n" in shown.out
     assert "do not trust what is named here" in shown.out
+    assert "next: keep the file and those beside it as they are, compare them with a backup" in shown.out
     found = run("verify", "--json")
     assert found.code == 1
     assert found.document == {"ok": False} | report.to_wire()

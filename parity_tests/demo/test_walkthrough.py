@@ -1,6 +1,9 @@
 """`python -m demo`, as a newcomer runs it."""
 
+import os
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from bridge.operations import integrity
 from bridge.session import Session
 from demo import __main__ as walkthrough
 from demo import transcript
+from demo.command import typed_command
 from parity_tests.demo.processes import ROOT, started
 
 TRANSCRIPT = ROOT / "docs" / "demo-transcript.md"
@@ -62,7 +66,7 @@ def test_every_rule_is_67_characters_wide(output: str) -> None:
 
 
 def test_no_line_is_wider_than_100_characters(output: str) -> None:
-    assert [line for line in output.splitlines() if len(line) > 100 and "MEMORY_DB" not in line] == []
+    assert [line for line in transcript.masked(output).splitlines() if len(line) > 100] == []
 
 
 def test_the_transcript_is_what_the_demos_print(output: str, bridge_output: str) -> None:
@@ -107,6 +111,46 @@ def test_without_a_path_nothing_is_left_behind(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert f"MEMORY_DB={tmp_path}" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_it_invites_to_can_be_typed_where_it_was_started(output: str, tmp_path: Path) -> None:
+    invited = [shlex.split(line[2:]) for line in output.splitlines() if line.endswith(" --db demo.db")]
+    assert [words[-3] for words in invited] == ["demo", "log", "demo"]
+    printed = []
+    for words in invited:
+        command = [*words[:-1], str(tmp_path / "demo.db")]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        printed.append(done.stdout)
+    assert "--- 1. pick up whatever is waiting" in printed[2].partition("demo.executor")[0]
+    assert "--- 1. crawl the job board" in printed[0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the paths are spelled as POSIX spells them")
+@pytest.mark.parametrize(
+    ("python", "script", "typed"),
+    [
+        ("venv/bin", "beside", "venv/bin/amfs-sqlite"),
+        ("venv/bin", "on PATH", "amfs-sqlite"),
+        ("venv/bin", "none", "venv/bin/python -m bridge.cli"),
+        ("my tools/bin", "beside", "'my tools/bin/amfs-sqlite'"),
+        ("", "beside", "{here}/amfs-sqlite"),
+        ("../elsewhere", "beside", "{above}/elsewhere/amfs-sqlite"),
+    ],
+)
+def test_the_command_is_typed_as_it_can_be_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: str, script: str, typed: str
+) -> None:
+    here = tmp_path / "here"
+    folder = Path(os.path.normpath(here / python))
+    for each in (here, folder):
+        each.mkdir(parents=True, exist_ok=True)
+    if script != "none":
+        (folder / "amfs-sqlite").touch(mode=0o700)
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setenv("PATH", str(folder if script == "on PATH" else here / "nothing"))
+    assert typed_command() == typed.format(here=here, above=tmp_path)
 
 
 @pytest.mark.parametrize("path", ["", " ", ":memory:"])

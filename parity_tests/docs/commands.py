@@ -1,5 +1,7 @@
 """What the documents tell people to type: what each command is, and running those that are ours."""
 
+import contextlib
+import json
 import os
 import re
 import runpy
@@ -13,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
 
 from parity_tests.docs import pages
 
@@ -41,7 +42,21 @@ IN_A_CLONE = (
 # What starts a server of ours: as it is, without being installed, or when a client wants it.
 SERVERS = (("amfs-sqlite-mcp",), ("amfs-sqlite", "mcp"))
 
+# Where `make setup` puts them, as it is typed in a clone.
+CLONE_SCRIPTS = ".venv/bin/"
+
 _VARIABLE = re.compile(r"[A-Z][A-Z_]*=.*", re.DOTALL)
+_HANDSHAKE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "reader", "version": "1"},
+}
+LAST_ID = 1
+_MESSAGES: tuple[dict[str, Any], ...] = (
+    {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": _HANDSHAKE},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": LAST_ID, "method": "tools/list"},
+)
 
 
 class UnknownCommandError(AssertionError):
@@ -63,6 +78,7 @@ class Command:
         while words and _VARIABLE.fullmatch(words[0]):
             name, _, value = words.pop(0).partition("=")
             variables.append((name, value))
+        words[:1] = [word.removeprefix(CLONE_SCRIPTS) for word in words[:1]]
         return cls(tuple(words), tuple(variables))
 
     def begins(self, *ways: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -123,25 +139,35 @@ class Workshop:
         assert (done.returncode, done.stderr) == (0, ""), f"{shlex.join(command.words)}: {done.stderr}"
         return done.stdout
 
-    async def tools(self, command: Command) -> list[str]:
+    def tools(self, command: Command) -> list[str]:
         """The names of the tools that a server lists once it was started by this command."""
-        if command not in _listed:
-            parameters = StdioServerParameters(
-                command=program(command.words[0]),
-                args=list(command.words[1:]),
-                env=self.environment | dict(command.variables),
-                cwd=self.folder,
-            )
-            try:
-                async with Client(parameters, mode="legacy") as client:
-                    _listed[command] = [tool.name for tool in (await client.list_tools()).tools]
-            except* MCPError as refused:
-                raise AssertionError(f"{shlex.join(command.words)} does not serve") from refused
-        return _listed[command]
+        with subprocess.Popen(
+            [program(command.words[0]), *command.words[1:]],
+            cwd=self.folder,
+            env=self.environment | dict(command.variables),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        ) as server:
+            answer = _asked(server)
+        assert answer is not None, f"{shlex.join(command.words)} does not serve"
+        assert server.returncode == 0, f"{shlex.join(command.words)} ends with {server.returncode}"
+        return [tool["name"] for tool in answer["result"]["tools"]]
 
 
-# What servers listed that were started before: several pages name the same.
-_listed: dict[Command, list[str]] = {}
+def _asked(server: "subprocess.Popen[str]") -> dict[str, Any] | None:
+    """What a server answers to the last message; None where it ends without an answer."""
+    assert server.stdin is not None
+    assert server.stdout is not None
+    # Whether one that has ended already takes what it is sent is a race, and does not matter.
+    with contextlib.suppress(BrokenPipeError):
+        server.stdin.writelines(f"{json.dumps(each)}\n" for each in _MESSAGES)
+        server.stdin.flush()
+    answers = (json.loads(line) for line in server.stdout)
+    found: dict[str, Any] | None = next((each for each in answers if each.get("id") == LAST_ID), None)
+    with contextlib.suppress(BrokenPipeError):
+        server.stdin.close()
+    return found
 
 
 def program(name: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from amfs_sqlite import AMFS_0_3, HANDOFF, OutcomeType, SqliteAdapter
 from amfs_sqlite.models import FindingCode
+from amfs_sqlite.rules.confidence import is_success
 from amfs_sqlite.sqlite.connection import UNINDEXED_LIMIT
 from amfs_sqlite.sqlite.guard import LOCK_SUFFIX, has_wal_reset_fault, known_faults
 from amfs_sqlite.sqlite.lanes import GROUP_LIMIT
@@ -139,8 +140,20 @@ def test_what_else_tells_the_policies_apart_is_as_the_page_says() -> None:
     said = pages.text(OUTCOMES)
     for before, outcome in ((0.8, OutcomeType.SUCCESS), (0.6, OutcomeType.FAILURE)):
         assert f"{before} becomes {HANDOFF.after(before, outcome, 1.0)}" in said
-    assert f"takes 0 to {HANDOFF.after(0.0, OutcomeType.SUCCESS, 1.0)}" in said
-    assert f"takes 1 to {HANDOFF.after(1.0, OutcomeType.FAILURE, 1.0)}" in said
+
+
+@pages.documents_here
+@proves("docs.outcomes")
+def test_outcomes_end_at_no_edge_as_the_page_says() -> None:
+    said = " ".join(pages.text(OUTCOMES).split())
+    assert "Outcomes never take a confidence to 0 or 1, so every record can recover" in said
+    assert "one that was written as 0 or 1 moves away from it as well" in said
+    for outcome in OutcomeType:
+        low, middle, high = (_after_many(start, outcome) for start in (0.0, 0.5, 1.0))
+        assert 0 < middle < 1
+        assert (low > 0, high < 1) == (is_success(outcome), not is_success(outcome))
+    assert HANDOFF.after(_after_many(0.5, OutcomeType.CRITICAL_FAILURE), OutcomeType.SUCCESS, 1.0) > 0.1
+    assert HANDOFF.after(_after_many(0.5, OutcomeType.SUCCESS), OutcomeType.FAILURE, 1.0) < 0.9
 
 
 @proves("docs.durability")
@@ -156,6 +169,29 @@ async def test_beside_an_open_file_lie_the_files_that_the_page_names(tmp_path: P
 def test_the_files_beside_are_named() -> None:
     named = set(pages.spans(DURABILITY))
     assert {f"memory.db{suffix}" for suffix in ("-wal", "-shm", LOCK_SUFFIX)} <= named
+
+
+@pages.documents_here
+@proves("docs.network-disks")
+@pytest.mark.parametrize("page", [DURABILITY, "docs/how-to/connect-a-client.md", pages.README])
+def test_the_pages_keep_the_file_off_network_disks(page: str) -> None:
+    said = pages.text(page).lower()
+    assert "local disk" in said
+    assert "network" in said
+
+
+@pages.documents_here
+@proves("docs.network-disks")
+def test_nothing_deletes_the_files_beside_a_database_as_the_page_says() -> None:
+    assert "never delete the files beside a database" in " ".join(pages.text(DURABILITY).split())
+    for package in ("amfs_sqlite", "bridge"):
+        for path in (pages.ROOT / package).rglob("*.py"):
+            called = {
+                node.func.attr
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            }
+            assert not called & {"unlink", "rmtree", "rmdir"}, path
 
 
 @pages.documents_here
@@ -192,6 +228,12 @@ def test_the_releases_with_the_fault_are_those_that_the_decision_names() -> None
     assert not any(has_wal_reset_fault(numbers(each)) for each in sound)
     major, minor, patch = numbers(last)
     assert not has_wal_reset_fault((major, minor, patch + 1))
+
+
+def _after_many(confidence: float, outcome: OutcomeType) -> float:
+    for _ in range(1000):
+        confidence = HANDOFF.after(confidence, outcome, 1.0)
+    return confidence
 
 
 def names_in(folder: Path) -> set[str]:

@@ -2,13 +2,14 @@
 
 import doctest
 import re
+import runpy
 from pathlib import PurePosixPath
 from types import ModuleType
 
 import pytest
 
 from parity_tests.docs import pages, samples
-from parity_tests.docs.commands import project_targets
+from parity_tests.docs.commands import CLONE_SCRIPTS, project_targets
 from parity_tests.docs.reference import markdown
 from parity_tests.ledger import proves
 
@@ -75,6 +76,14 @@ def test_the_readme_lists_the_targets_that_there_are() -> None:
         if row[0].startswith("`make ")
     ]
     assert {each.removeprefix("make ") for each in listed} == project_targets()
+
+
+@pages.documents_here
+@proves("docs.pages")
+def test_the_commands_of_a_clone_lie_where_its_setup_puts_them() -> None:
+    venv = runpy.run_path(str(pages.ROOT / "dev.py"))["VENV"]
+    assert f"{venv.relative_to(pages.ROOT)}/bin/" == CLONE_SCRIPTS
+    assert f"`{venv.name}\\Scripts\\amfs-sqlite`" in pages.text(pages.README)
 
 
 @pages.documents_here

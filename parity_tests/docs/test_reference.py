@@ -1,6 +1,8 @@
 """The reference pages are what the code makes of itself, and leave nothing out."""
 
+import importlib
 import inspect
+import pkgutil
 import re
 import sqlite3
 from pathlib import Path
@@ -10,11 +12,14 @@ from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
+import amfs_sqlite
 from amfs_sqlite import AmfsAdapter, SqliteAdapter
+from amfs_sqlite import protocol as amfs_protocol
+from bridge import operations
 from bridge.cli.main import app
 from bridge.mcp_server.server import TOOLS
 from parity_tests.docs import generate, pages
-from parity_tests.docs.reference import errors, markdown, protocol, schema, settings
+from parity_tests.docs.reference import errors, markdown, protocol, python, schema, settings
 from parity_tests.ledger import proves
 
 HOW_TO = "docs/how-to/connect-a-client.md"
@@ -81,6 +86,32 @@ def test_every_operation_of_an_adapter_is_in_the_protocol_page_with_what_it_owes
             first = (inspect.getdoc(getattr(SqliteAdapter, name)) or "").split("\n\n")[0]
             assert first
             assert markdown.prose(first) in rest
+
+
+@proves("docs.reference")
+def test_every_public_name_and_every_operation_is_told() -> None:
+    page = generate.MADE["docs/reference/python.md"]()
+    assert [name for name in amfs_sqlite.__all__ if f"`{name}`" not in page] == []
+    headings = set(re.findall(r"^#### `(.*)`$", page, re.MULTILINE))
+    for found in pkgutil.iter_modules(operations.__path__):
+        module = importlib.import_module(f"{operations.__name__}.{found.name}")
+        for name, function in vars(module).items():
+            if inspect.iscoroutinefunction(function) and not name.startswith("_"):
+                assert f"{found.name}.{name}" in headings
+    nouns = [getattr(amfs_protocol, name) for name in amfs_protocol.__all__]
+    assert {name for noun in nouns for name in vars(noun) if not name.startswith("_")} <= headings
+
+
+@proves("docs.reference")
+def test_each_tool_is_told_with_the_operations_behind_it() -> None:
+    told = {tool.strip("`"): found.replace("`", "").split(", ") for tool, found in python.tool_rows()}
+    assert list(told) == list(TOOLS)
+    assert [set(told[name]) for name in ("remember", "handoff", "resume", "memory_stats")] == [
+        {"entries.remember"},
+        {"packets.give", "references.resolve_all"},
+        {"packets.take", "packets.peek"},
+        {"statistics.stats", "integrity.verify"},
+    ]
 
 
 @proves("docs.reference")

@@ -119,7 +119,7 @@ async def test_a_version_that_was_cut_comes_whole_as_its_note_says(scout: Agent)
 
 @proves("mcp.answers-bounded")
 async def test_a_packet_with_everything_at_its_limit_fits_and_says_what_it_cut(
-    scout: Agent,
+    scout: Agent, agents: Agents
 ) -> None:
     for i in range(300):
         await store(scout, "a" * 500, f"k{i}", "v" * 5_000)
@@ -137,7 +137,8 @@ async def test_a_packet_with_everything_at_its_limit_fits_and_says_what_it_cut(
 
     for entry in listed[:150]:
         await store(scout, entry.entity_path, entry.key, "moved")
-    answer = await scout.call("resume")
+    executor = await agents("executor")
+    answer = await executor.call("resume")
     assert len(answer.encode()) <= pages.ANSWER_BYTES
     handoff_id = given.structured_content["handoffId"]
     elsewhere = f"the command 'amfs-sqlite packets show {handoff_id}' has all"
@@ -147,15 +148,40 @@ async def test_a_packet_with_everything_at_its_limit_fits_and_says_what_it_cut(
 
 
 @proves("mcp.answers-bounded")
-async def test_the_values_of_a_packet_are_shown_as_far_as_all_fit(scout: Agent) -> None:
+async def test_the_values_of_a_packet_are_shown_as_far_as_all_fit(scout: Agent, agents: Agents) -> None:
     for i in range(4):
         await scout.call("remember", scope="a", key=f"k{i}", value=f"{i}" + "x" * 15_000)
     await scout.call("handoff", summary="s")
-    lines = await scout.lines("resume")
+    executor = await agents("executor")
+    lines = await executor.lines("resume")
     records = [line for line in lines if line.startswith("a/k")]
     assert len(records) == 4
     assert all("...(text cut: 79" in line for line in records)
     assert records[0].endswith(' of 15001 characters; history of it with limit 1 cursor "0" for all)')
+
+
+@proves("mcp.answers-bounded")
+async def test_the_tags_of_an_acknowledgement_are_bounded_and_counted(scout: Agent) -> None:
+    many = [f"tag {i}" + "\u202e" * 100 for i in range(1000)]
+    one = ["x" * 4_000]
+    await scout.call("remember", scope="a", key="k", value="1", tags=many)
+    answer = await scout.answer("remember", scope="a", key="k", value="2", tags=one)
+    facts = answer.structured_content
+    assert facts is not None
+    assert (facts["tagCount"], facts["tags"], facts["tagCountBefore"]) == (1, [], 1000)
+    assert facts["tagsBefore"] == many[: len(facts["tagsBefore"])] != []
+    assert re.search(r"\(before: \[.*, and \d+ more\]\)", text(answer))
+    assert len(answer.model_dump_json()) < 10_000
+
+
+@proves("mcp.answers-bounded")
+async def test_the_packets_of_a_session_of_its_own_are_bounded_and_counted(scout: Agent) -> None:
+    for _ in range(150):
+        await scout.call("handoff", summary="s")
+    nothing, own = await scout.lines("resume")
+    assert nothing == "nothing waits for scout"
+    assert re.search(r"^given in this session, for another: (h_\w+ )+and \d+ more; resume with", own)
+    assert len(own) < 1_200
 
 
 @proves("mcp.answers-bounded")

@@ -9,7 +9,7 @@ from mcp import MCPError
 from amfs_sqlite import MemoryEntry, StoreBusyError
 from bridge.operations import entries
 from parity_tests.ledger import proves
-from parity_tests.mcp.agents import Agent, RefusedError
+from parity_tests.mcp.agents import Agent, Agents, RefusedError
 
 RECORD = {"scope": "a", "key": "k", "value": "v"}
 
@@ -27,16 +27,35 @@ async def stored(agent: Agent) -> int:
         ("remember", {"confidence": True}, "confidence is true; it must be a number from 0 to 1"),
         ("remember", {"confidence": 1.5}, "confidence is 1.5; it must be a number from 0 to 1"),
         ("remember", {"confidence": -0.1}, "confidence is -0.1; it must be a number from 0 to 1"),
-        ("remember", {"confidence": None}, "confidence is null; it must be a number from 0 to 1"),
         ("remember", {"confidence": [1]}, "confidence is a list; it must be a number from 0 to 1"),
         (
             "remember",
             {"confidence": 10**400},
             "confidence is a number beyond all bounds; it must be a number from 0 to 1",
         ),
-        ("remember", {"value": 5}, "value is 5; it must be text"),
-        ("remember", {"value": None}, "value is null; it must be text"),
-        ("remember", {"value": {"a": 1}}, "value is an object; it must be text"),
+        ("remember", {"value": 5}, "value is 5; it must be text, or send it as JSON text in value_json"),
+        (
+            "remember",
+            {"value": {"a": 1}},
+            "value is an object; it must be text, or send it as JSON text in value_json",
+        ),
+        (
+            "remember",
+            {"value": "", "value_json": {"a": 1}},
+            "value_json is an object; it must be JSON written as text",
+        ),
+        ("remember", {"value": None}, "value and value_json are both empty"),
+        ("remember", {"scope": None}, "scope is null, and it is required; give text"),
+        ("history", {"key": None}, "key is null, and it is required; give text"),
+        ("remember", {"other": None}, "other is no argument of this tool"),
+        ("remember", {"scope": "/a/"}, "scope is '/a/'; write it without '/' at its ends and without empty"),
+        (
+            "remember",
+            {"scope": "a//b"},
+            "scope is 'a//b'; write it without '/' at its ends and without empty",
+        ),
+        ("handoff", {"summary": "s", "refs": ["a/k", "b"]}, "refs[1] is 'b'; write it as scope/key"),
+        ("handoff", {"summary": "s", "refs": ["b"]}, "refs[0] is 'b'; write it as scope/key"),
         ("remember", {"key": 1.0}, "key is 1.0; it must be text"),
         ("remember", {"tags": "urgent"}, 'tags is "urgent"; it must be a list of texts'),
         ("remember", {"tags": '{"a": 1}'}, 'tags is "{\\"a\\": 1}"; it must be a list of texts'),
@@ -65,7 +84,8 @@ async def stored(agent: Agent) -> int:
 async def test_a_wrong_argument_is_named_and_nothing_is_stored(
     scout: Agent, tool: str, wrong: dict[str, Any], says: str
 ) -> None:
-    given = RECORD if tool == "remember" else {"scope": "a", "key": "k"}
+    await entries.remember(scout.session, "a", "k", "stored")
+    given = {"remember": RECORD, "handoff": {}}.get(tool, {"scope": "a", "key": "k"})
     before = await stored(scout)
     refusal = await scout.refusal(tool, **given | wrong)
     assert refusal.startswith("invalid_argument: ")
@@ -101,6 +121,18 @@ async def test_a_wrong_argument_of_any_tool_is_named(
     assert says in await scout.refusal(tool, **given)
 
 
+@proves("mcp.null-left-out")
+async def test_null_for_an_argument_that_has_a_default_is_that_it_was_left_out(scout: Agent) -> None:
+    nothing = dict.fromkeys(("value_json", "confidence", "tags", "expected_version", "idempotency_key"))
+    facts = await scout.facts("remember", scope="a", key="k", value="v", **nothing)
+    assert (facts["confidence"], facts["tags"], facts["version"]) == (0.8, [], 1)
+    found = dict.fromkeys(("text", "tag", "min_confidence", "limit", "cursor"))
+    assert (await scout.lines("recall", scope="a", key="k", **found))[0].startswith("a/k@1")
+    given = await scout.facts("handoff", summary="s", refs=None, next_steps=None, to_agent=None)
+    assert (given["pinned"], given["toAgent"]) == (["a/k@1"], "")
+    assert (await scout.lines("resume", handoff_id=None, peek=None))[0] == "nothing waits for scout"
+
+
 @proves("mcp.arguments-exact")
 async def test_every_wrong_argument_is_named_at_once(scout: Agent) -> None:
     refusal = await scout.refusal("remember", key=1, confidence="high", nope=1)
@@ -117,7 +149,7 @@ async def test_every_wrong_argument_is_named_at_once(scout: Agent) -> None:
 
 @proves("mcp.arrays-as-text")
 @pytest.mark.parametrize("tags", [["b", "a"], '["b", "a"]', ' ["b","a"] '])
-async def test_a_list_may_come_as_the_json_text_of_it(scout: Agent, tags: Any) -> None:
+async def test_a_list_may_come_as_the_json_text_of_it(scout: Agent, agents: Agents, tags: Any) -> None:
     ref = (await scout.facts("remember", scope="a", key="k", value="v", tags=tags))["ref"]
     as_text = isinstance(tags, str)
     await scout.facts(
@@ -127,7 +159,8 @@ async def test_a_list_may_come_as_the_json_text_of_it(scout: Agent, tags: Any) -
         open_questions='["why?"]' if as_text else ["why?"],
         refs=f'["{ref}"]' if as_text else [ref],
     )
-    lines = await scout.lines("resume")
+    executor = await agents("executor")
+    lines = await executor.lines("resume")
     assert 'next: "two"' in lines
     assert 'open: "why?"' in lines
     assert any(line.startswith("a/k@1  80%  scout") and "[b, a]" in line for line in lines)

@@ -174,13 +174,14 @@ async def test_acknowledgements_answer_an_object_and_readings_text_alone(scout: 
 
 @proves("mcp.annotations-true")
 @pytest.mark.parametrize("name", list(TOOLS))
-async def test_the_hints_of_a_tool_are_true(scout: Agent, name: str) -> None:
+async def test_the_hints_of_a_tool_are_true(scout: Agent, agents: Agents, name: str) -> None:
     async def commits() -> list[str]:
         return [each.id for each in await scout.session.adapter.list_commits()]
 
     await scout.call("remember", scope="a", key="k", value="before")
+    other = await agents("other")
     for _ in range(2):
-        await scout.call("handoff", summary="for resume")
+        await other.call("handoff", summary="for resume")
     tool = next(each for each in (await scout.client.list_tools()).tools if each.name == name)
     hints = tool.annotations
     assert hints is not None

@@ -9,37 +9,37 @@ import pytest
 from amfs_sqlite import Finding, MemoryEntry, VerifyReport
 from bridge.operations import entries
 from parity_tests.ledger import proves
-from parity_tests.mcp.agents import Agent, Agents, after
+from parity_tests.mcp.agents import Agent, Agents, after, text
 
 HASH = re.compile(r"[0-9a-f]{64}")
 
 
 @proves("mcp.text-as-text")
 @pytest.mark.parametrize(
-    "text",
+    "given",
     ["null", "[1]", "{}", "true", " 1", '"x"', "1.0", '{"a":1}', "NaN", "a\0b", "\r\n", "\ufeff", "重跑 ü"],
 )
-async def test_text_is_stored_byte_for_byte(scout: Agent, text: str) -> None:
-    await scout.call("remember", scope="a", key="k", value=text)
+async def test_text_is_stored_byte_for_byte(scout: Agent, given: str) -> None:
+    await scout.call("remember", scope="a", key="k", value=given)
     entry = await scout.session.adapter.read("a", "k")
     assert entry is not None
-    assert entry.value == text
+    assert entry.value == given
     (line,) = await scout.lines("recall", scope="a", key="k")
-    assert json.loads(line.split("  ", 4)[4]) == text
+    assert json.loads(line.split("  ", 4)[4]) == given
 
 
 @proves("mcp.text-as-text")
 @pytest.mark.parametrize(
-    "text",
+    "given",
     ["null", "false", "0", "1.0", "-0.0", "1e16", '""', '"null"', "[1,[2]]", '{"b":1,"a":null}', "9" * 4300],
 )
-async def test_json_is_stored_as_that_value(scout: Agent, text: str) -> None:
-    await scout.call("remember", scope="a", key="k", value_json=text)
+async def test_json_is_stored_as_that_value(scout: Agent, given: str) -> None:
+    await scout.call("remember", scope="a", key="k", value_json=given)
     entry = await scout.session.adapter.read("a", "k")
     assert entry is not None
-    assert repr(entry.value) == repr(json.loads(text))
+    assert repr(entry.value) == repr(json.loads(given))
     (line,) = await scout.lines("recall", scope="a", key="k")
-    assert repr(json.loads(line.split("  ", 4)[4])) == repr(json.loads(text))
+    assert repr(json.loads(line.split("  ", 4)[4])) == repr(json.loads(given))
 
 
 @proves("mcp.remember")
@@ -50,7 +50,13 @@ async def test_remembering_acknowledges_the_version_and_what_it_superseded(scout
     assert first == {
         "ref": "listing/482/assessment@1",
         "version": 1,
+        "confidence": 0.8,
+        "tagCount": 0,
+        "tags": [],
         "supersededVersion": 0,
+        "confidenceBefore": 0.8,
+        "tagCountBefore": 0,
+        "tagsBefore": [],
         "unchanged": False,
     }
     second = await scout.facts("remember", **record, value="maybe", expected_version=1)
@@ -70,8 +76,60 @@ async def test_the_text_of_an_acknowledgement_holds_the_same_facts(scout: Agent)
     (block,) = answer.content
     assert block.type == "text"
     assert block.text == (
-        f"a/k@1  33.5%  supersedes nothing: the first version  contentHash {facts['contentHash']}"
+        "a/k@1  confidence 33.5%  tags []  supersedes nothing: the first version"
+        f"  contentHash {facts['contentHash']}"
     )
+
+
+@proves("mcp.remember-replaced")
+async def test_what_a_new_version_replaced_is_told_where_it_differs(scout: Agent) -> None:
+    record: dict[str, Any] = {"scope": "a", "key": "k"}
+    await scout.call("remember", **record, value="one", tags=["t", "two words"], confidence=0.3)
+    answer = await scout.answer("remember", **record, value="two")
+    assert text(answer).split("  ")[1:4] == [
+        "confidence 80% (before: 30%)",
+        'tags [] (before: [t, "two words"])',
+        "supersedes version 1",
+    ]
+    facts = answer.structured_content
+    assert facts is not None
+    assert (facts["confidence"], facts["confidenceBefore"]) == (0.8, 0.3)
+    assert (facts["tagCount"], facts["tags"]) == (0, [])
+    assert (facts["tagCountBefore"], facts["tagsBefore"]) == (2, ["t", "two words"])
+    same = await scout.answer("remember", **record, value="three")
+    assert text(same).split("  ")[1:4] == ["confidence 80%", "tags []", "supersedes version 2"]
+
+
+@proves("mcp.remember-replaced")
+async def test_what_was_private_to_another_is_not_told_as_replaced(agents: Agents) -> None:
+    scout, other = await agents("scout"), await agents("other")
+    await entries.remember(other.session, "a", "k", 1, tags=["secret"], confidence=0.1, shared=False)
+    answer = await scout.answer("remember", scope="a", key="k", value="v", tags=["t"])
+    assert text(answer).split("  ")[1:4] == ["confidence 80%", "tags [t]", "supersedes version 1"]
+    facts = answer.structured_content
+    assert facts is not None
+    assert (facts["confidenceBefore"], facts["tagsBefore"]) == (0.8, ["t"])
+
+
+@proves("mcp.remember-unchanged")
+async def test_a_confidence_that_is_not_taken_is_told(scout: Agent) -> None:
+    record: dict[str, Any] = {"scope": "a", "key": "k", "value": "v", "tags": ["t"]}
+    stands = "unchanged: it holds this value and these tags already"
+    await scout.call("remember", **record)
+    assert (await scout.call("remember", **record)).split("  ")[3] == stands
+    answer = await scout.answer("remember", **record, confidence=0.3)
+    assert text(answer).split("  ")[:4] == [
+        "a/k@1",
+        "confidence 80%",
+        "tags [t]",
+        f"{stands}; its confidence stays 80% (outcomes move it)",
+    ]
+    facts = answer.structured_content
+    assert facts is not None
+    assert (facts["unchanged"], facts["version"], facts["confidence"]) == (True, 1, 0.8)
+    await scout.call("record_outcome", outcome="success", outcome_ref="run-1")
+    moved = await scout.call("remember", **record)
+    assert moved.split("  ")[3] == f"{stands}; its confidence stays 84% (outcomes move it)"
 
 
 @proves("mcp.remember")
@@ -131,6 +189,29 @@ async def test_a_search_says_how_many_it_left_out_and_why(scout: Agent) -> None:
     assert await scout.lines("recall", scope="nowhere") == ["0 records, newest first; left out: none"]
 
 
+@proves("mcp.recall-hints")
+async def test_a_search_that_found_nothing_says_what_may_have_been_meant(scout: Agent) -> None:
+    none = "0 records, newest first; left out: none"
+    for scope, key in (("a", "k"), ("a/b", "c d"), ("a", "b/c d")):
+        await scout.call("remember", scope=scope, key=key, value="v")
+    one = ["a/k is a record: scope a key k"]
+    assert await scout.lines("recall", scope="a/k") == [none, *one]
+    assert await scout.lines("recall", scope="a/k@1") == [none, "a/k@1 is a record: scope a key k"]
+    assert await scout.lines("recall", scope="a/k", text="v") == [none, *one]
+    assert await scout.lines("recall", scope="a/b/c d") == [
+        none,
+        '"a/b/c d" is a record: scope a/b key "c d"',
+        '"a/b/c d" is a record: scope a key "b/c d"',
+    ]
+    assert await scout.lines("recall", scope="a/k@2") == [none]
+    assert await scout.lines("recall", key="k@1") == [
+        none,
+        "a key has no version: scope/key@N goes into refs, and history has all versions",
+    ]
+    assert await scout.lines("recall", key="k@one") == [none]
+    assert len(await scout.lines("recall", scope="a")) == 4
+
+
 @proves("mcp.history")
 async def test_history_shows_every_belief_oldest_first_and_no_outcome(scout: Agent, agents: Agents) -> None:
     record: dict[str, Any] = {"scope": "a", "key": "k"}
@@ -152,111 +233,6 @@ async def test_history_shows_every_belief_oldest_first_and_no_outcome(scout: Age
     assert [page[0] for page in pages] == lines
     assert len(pages[1]) == 1
     assert await scout.lines("history", **record, cursor="2") == ["0 versions behind version 2"]
-
-
-@proves("mcp.handoff", "mcp.resume")
-async def test_work_is_handed_over_with_what_it_rests_on(agents: Agents) -> None:
-    scout, executor = await agents("scout"), await agents("executor")
-    await scout.call("remember", scope="listing/482", key="assessment", value="apply")
-    await scout.call("remember", scope="listing/553", key="assessment", value="apply")
-    await scout.session.adapter.write(draft("searched", "only", 1))
-    await scout.call("recall", scope="searched")
-    given = await scout.facts(
-        "handoff", summary="Two listings", next_steps=["Draft"], open_questions=["How long?"]
-    )
-    handoff_id = given["handoffId"]
-    assert re.fullmatch(r"h_[0-9a-f]{8}", handoff_id)
-    assert given == {
-        "handoffId": handoff_id,
-        "state": "open",
-        "toAgent": "",
-        "pinnedCount": 2,
-        "pinned": ["listing/482/assessment@1", "listing/553/assessment@1"],
-        "leftOutCount": 0,
-        "leftOut": [],
-    }
-    await scout.call("remember", scope="listing/553", key="assessment", value="maybe")
-
-    peeked = await executor.lines("resume", peek=True)
-    assert peeked[0].endswith("only looked at")
-    assert executor.session.touched == ()
-    taken = await executor.lines("resume")
-    assert taken == [
-        f"{handoff_id}  from scout to whoever comes  2026-01-01T00:00:00.000Z  claimed by executor",
-        'summary: "Two listings"',
-        'next: "Draft"',
-        'open: "How long?"',
-        "2 pinned records, as given:",
-        'listing/482/assessment@1  80%  scout  2026-01-01T00:00:00.000Z  "apply"',
-        'listing/553/assessment@1  80%  scout  2026-01-01T00:00:00.000Z  "apply"',
-        'stale: listing/553/assessment was pinned at 1, is now at 2: "apply" -> "maybe"',
-    ]
-    assert peeked[1:] == taken[1:]
-    assert await executor.lines("resume") == [
-        "nothing waits for executor",
-        f"you also hold {handoff_id}; resume with handoff_id returns one",
-    ]
-    assert (await executor.lines("resume", handoff_id=handoff_id))[4:] == taken[4:]
-    refusal = await scout.refusal("resume", handoff_id=handoff_id)
-    assert refusal.startswith("packet_state: ")
-
-
-@proves("mcp.handoff")
-async def test_refs_pin_what_they_name_as_it_was_printed(scout: Agent) -> None:
-    awkward = [("my scope", "a@1"), ("a/b", "c/d"), ("line\nbreak", 'say "hi"'), ("x", "k")]
-    for scope, key in awkward:
-        await scout.call("remember", scope=scope, key=key, value="1")
-    await scout.call("remember", scope="x", key="k", value="2")
-    lines = (await scout.lines("recall"))[:-1]
-    printed = [line.split("  ")[0] for line in lines]
-    assert printed == ["x/k@2", r'"line\nbreak/say \"hi\"@1"', "a/b/c/d@1", '"my scope/a@1@1"']
-    # What is quoted is JSON, and goes into the arguments as the text it stands for.
-    refs = [json.loads(each) if each.startswith('"') else each for each in printed]
-    given = await scout.facts("handoff", summary="s", refs=[*refs, "x/k@1"])
-    assert given["pinned"] == [*refs, "x/k@1"]
-    current = await scout.facts("handoff", summary="s", refs=["x/k"], to_agent="executor")
-    assert (current["pinned"], current["toAgent"]) == (["x/k@2"], "executor")
-
-
-@proves("mcp.handoff")
-async def test_a_reference_that_fits_several_records_names_them(scout: Agent) -> None:
-    await scout.call("remember", scope="a", key="b/c", value="1")
-    await scout.call("remember", scope="a/b", key="c", value="1")
-    refusal = await scout.refusal("handoff", summary="s", refs=["a/b/c"])
-    assert refusal.startswith("ambiguous_reference: ")
-    assert "scope 'a' key 'b/c'" in refusal
-    assert "scope 'a/b' key 'c'" in refusal
-
-
-@proves("mcp.handoff")
-async def test_what_is_private_is_left_out_and_said(scout: Agent) -> None:
-    await entries.remember(scout.session, "a", "mine", 1, shared=False)
-    await scout.call("remember", scope="a", key="ours", value="1")
-    given = await scout.facts("handoff", summary="s")
-    assert (given["pinned"], given["leftOut"]) == (["a/ours@1"], ["a/mine@1"])
-    lines = await scout.lines("handoff", summary="s")
-    assert lines[1:] == ["pinned: a/ours@1", "left out, private: a/mine@1"]
-    assert "  private  1" in (await scout.lines("recall", scope="a", key="mine"))[0]
-
-
-@proves("mcp.handoff")
-async def test_a_repeated_handoff_under_its_key_gives_one_packet(scout: Agent) -> None:
-    first = await scout.facts("handoff", summary="s", idempotency_key="call-1")
-    assert await scout.facts("handoff", summary="s", idempotency_key="call-1") == first
-    refusal = await scout.refusal("handoff", summary="other", idempotency_key="call-1")
-    assert refusal.startswith("idempotency_conflict: ")
-
-
-@proves("mcp.resume")
-async def test_a_lease_and_other_packets_held_are_told(agents: Agents) -> None:
-    scout, executor = await agents("scout"), await agents("executor", lease_s=60.0)
-    ids = [(await scout.facts("handoff", summary="s"))["handoffId"] for _ in range(2)]
-    first = await executor.lines("resume")
-    assert first[0].endswith("claimed by executor until 2026-01-01T00:01:00.000Z")
-    second = await executor.lines("resume", handoff_id=ids[1])
-    assert second[-1] == f"you also hold {ids[0]}; resume with handoff_id returns one"
-    assert "stale: none, every pinned value is still current" in second
-    assert (await scout.lines("resume"))[0] == "nothing waits for scout"
 
 
 @proves("mcp.outcome")
@@ -287,6 +263,7 @@ async def test_an_outcome_moves_confidence_and_closes_the_packet(agents: Agents)
                 "reason": "",
             }
         ],
+        "notCreditedCount": 0,
         "handoffId": handoff_id,
         "packetState": "closed",
     }
@@ -330,13 +307,13 @@ async def test_stats_tell_the_place_the_session_and_the_counts(scout: Agent) -> 
         "journal: wal",
         "schema: 1",
         "SQLite: 3.40.1",
-        "known fault: SQLite 3.40.1 has a fault",
-        "records: 2, in 2 scopes",
-        "agents: 1",
-        "versions: 3",
-        "commits: 4",
+        "guarded against: SQLite 3.40.1 has a fault",
+        "records: 2 in 2 scopes; expired ones too, packets not",
+        "agents: 1 wrote these records as they stand",
+        "versions: 3 of these records",
+        "commits: 4, of packets too",
         "outcomes: 0",
-        "average confidence: 75%",
+        "average confidence: 75% of these records",
         "packets: 1 open, 0 claimed, 0 closed, 0 cancelled",
     ]
 
@@ -345,7 +322,8 @@ async def test_stats_tell_the_place_the_session_and_the_counts(scout: Agent) -> 
 async def test_stats_verify_the_store_where_asked(scout: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     await scout.call("remember", scope="a", key="k", value="1")
     assert (await scout.lines("memory_stats", verify=True))[-1] == (
-        "verify: checked 1 keys, 1 versions, 1 commits, 0 outcomes; nothing found"
+        "verify: checked 1 keys, 1 versions, 1 commits, 0 outcomes of the whole file, packets too;"
+        " nothing found"
     )
     findings = (
         Finding(code="content", message="the value\nwas changed", entity_path="a", key="k", version=1),
@@ -356,8 +334,9 @@ async def test_stats_verify_the_store_where_asked(scout: Agent, monkeypatch: pyt
         return VerifyReport(key_count=1, version_count=1, commit_count=1, outcome_count=0, findings=findings)
 
     monkeypatch.setattr(scout.session.adapter, "verify", tampered)
-    assert (await scout.lines("memory_stats", verify=True))[-3:] == [
-        "verify: checked 1 keys, 1 versions, 1 commits, 0 outcomes; 2 found: do not trust these records",
+    checked, *found = (await scout.lines("memory_stats", verify=True))[-3:]
+    assert checked.endswith("packets too; 2 found: do not trust these records")
+    assert found == [
         r"finding content  a/k@1  the value\nwas changed",
         'finding head  commit "c 1"  no head',
     ]

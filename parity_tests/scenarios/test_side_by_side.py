@@ -12,7 +12,7 @@ from parity_tests.scenarios.chance import Chance
 from parity_tests.scenarios.player import Step, perform
 from parity_tests.state import state, text
 
-STEPS = 40
+STEPS = 30
 QUESTIONS_PER_STEP = 4
 VIEWERS = (None, "alice", "bob")
 

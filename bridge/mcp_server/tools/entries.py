@@ -1,6 +1,7 @@
 """Remembering a belief, and how a record came to be what it is."""
 
 import json
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -21,12 +22,19 @@ MAX_HISTORY_LIMIT = 200
 class Remember(Arguments):
     """What `remember` takes."""
 
+    wanted = MappingProxyType(
+        {
+            "value": "text, or send it as JSON text in value_json",
+            "value_json": "JSON written as text",
+        }
+    )
+
     scope: Annotated[str, Field(description="Topic path, like listing/482")]
     key: Annotated[str, Field(description="Name in it, like assessment")]
     value: Annotated[str, Field(description="Text, stored byte for byte")] = ""
     value_json: Annotated[str, Field(description="JSON text, stored as JSON")] = ""
     confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, description="How sure you are")] = 0.8
-    tags: Annotated[Texts, Field(description="Labels")] = ()
+    tags: Annotated[Texts, Field(description="Labels of this version")] = ()
     expected_version: Annotated[
         int, Field(ge=-1, description="-1 any, 0 must be new, N must be current")
     ] = -1
@@ -36,8 +44,8 @@ class Remember(Arguments):
 class History(Arguments):
     """What `history` takes."""
 
-    scope: Annotated[str, Field(description="As in recall")]
-    key: Annotated[str, Field(description="As in recall")]
+    scope: Annotated[str, Field(description="Exact path")]
+    key: Annotated[str, Field(description="Exact name")]
     limit: Annotated[int, Field(ge=1, le=MAX_HISTORY_LIMIT, description="At most")] = 50
     cursor: Annotated[str, Field(description="From the last answer")] = ""
 
@@ -55,25 +63,49 @@ async def remember(at: Workplace, given: Remember) -> Answer:
         idempotency_key=given.idempotency_key or None,
     )
     entry = done.entry
-    how = "supersedes nothing: the first version"
-    if done.superseded_version is not None:
-        how = f"supersedes version {done.superseded_version}"
-    if done.unchanged:
-        how = "unchanged: it held this value and these tags already"
-    line = (
-        f"{records.reference(entry.ref)}  {rendering.percent(entry.confidence)}  {how}"
-        f"  contentHash {entry.content_hash}"
-    )
+    # What a new version takes the place of is told where it was another.
+    before = done.superseded or entry
+    confidence = _replacing(rendering.percent(entry.confidence), rendering.percent(before.confidence))
+    tags = _replacing(records.tags(entry.tags), records.tags(before.tags))
+    parts = [
+        records.reference(entry.ref),
+        f"confidence {confidence}",
+        f"tags {tags}",
+        _how(done, given.confidence),
+        f"contentHash {entry.content_hash}",
+    ]
     return Answer(
-        line,
+        "  ".join(parts),
         {
             "ref": str(entry.ref),
             "version": entry.version,
+            "confidence": entry.confidence,
+            "tagCount": len(entry.tags),
+            "tags": records.some_tags(entry.tags),
             "supersededVersion": done.superseded_version or 0,
+            "confidenceBefore": before.confidence,
+            "tagCountBefore": len(before.tags),
+            "tagsBefore": records.some_tags(before.tags),
             "contentHash": entry.content_hash,
             "unchanged": done.unchanged,
         },
     )
+
+
+def _replacing(now: str, before: str) -> str:
+    return now if now == before else f"{now} (before: {before})"
+
+
+def _how(done: entries.Remembered, given_confidence: float) -> str:
+    if done.unchanged:
+        how = "unchanged: it holds this value and these tags already"
+        if done.entry.confidence == given_confidence:
+            return how
+        stays = rendering.percent(done.entry.confidence)
+        return f"{how}; its confidence stays {stays} (outcomes move it)"
+    if done.superseded_version is None:
+        return "supersedes nothing: the first version"
+    return f"supersedes version {done.superseded_version}"
 
 
 async def history(at: Workplace, given: History) -> Answer:
@@ -150,12 +182,15 @@ def _hashes(entry: MemoryEntry) -> str:
     return f"  contentHash {entry.content_hash}  integrityChain {entry.integrity_chain}"
 
 
+_TAGS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+
 REMEMBER = MemoryTool(
     name="remember",
     title="Remember",
     description=(
         "Store a belief as the next version of scope+key. Call when you learn what the next agent"
-        " must know or that a belief is wrong. Give value or value_json, not both."
+        " must know or that a belief is wrong. Give value or value_json, not both. The same value"
+        " and tags again: unchanged, confidence stays."
     ),
     arguments=Remember,
     run=remember,
@@ -163,9 +198,15 @@ REMEMBER = MemoryTool(
     facts={
         "ref": {"type": "string"},
         "version": {"type": "integer"},
+        "confidence": {"type": "number"},
+        "tagCount": {"type": "integer"},
+        "tags": _TAGS,
         "supersededVersion": {"type": "integer", "description": "0: none"},
+        "confidenceBefore": {"type": "number", "description": "Of the version superseded"},
+        "tagCountBefore": {"type": "integer"},
+        "tagsBefore": _TAGS,
         "contentHash": {"type": "string"},
-        "unchanged": {"type": "boolean"},
+        "unchanged": {"type": "boolean", "description": "It stood like this; no version was made"},
     },
 )
 HISTORY = MemoryTool(

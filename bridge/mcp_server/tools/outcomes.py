@@ -49,6 +49,9 @@ async def record_outcome(at: Workplace, given: RecordOutcome) -> Answer:
         f"{given.outcome}  {rendering.word(given.outcome_ref)}  {rendering.counted(len(effects), 'effect')}"
     )
     tail = [] if packet is None else [f"packet {packet.id} is {packet.state}"]
+    if report.older_count:
+        older = rendering.counted(report.older_count, "record")
+        tail.append(f"not credited: {older} touched before the last {len(effects)}; name them in refs")
     return Answer(
         "\n".join([head, *shown, *tail]),
         {
@@ -56,6 +59,7 @@ async def record_outcome(at: Workplace, given: RecordOutcome) -> Answer:
             "outcomeRef": given.outcome_ref,
             "effectCount": len(effects),
             "effects": _facts(effects),
+            "notCreditedCount": report.older_count,
             "handoffId": "" if packet is None else packet.id,
             "packetState": "" if packet is None else packet.state,
         },
@@ -123,6 +127,7 @@ RECORD_OUTCOME = MemoryTool(
                 "additionalProperties": False,
             },
         },
+        "notCreditedCount": {"type": "integer", "description": "Touched before all these"},
         "handoffId": {"type": "string", "description": "Empty: none"},
         "packetState": {"type": "string"},
     },

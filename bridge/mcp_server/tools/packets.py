@@ -59,6 +59,7 @@ async def handoff(at: Workplace, given: Handoff) -> Answer:
         f"{packet.id}  {packet.state}  {_addressee(packet)}  pins {rendering.counted(len(pinned), 'record')}",
         *_listed("pinned", pinned),
         *_listed("left out, private", done.left_out),
+        *_notes(done),
     ]
     return Answer(
         "\n".join(lines),
@@ -70,6 +71,9 @@ async def handoff(at: Workplace, given: Handoff) -> Answer:
             "pinned": _some(pinned),
             "leftOutCount": len(done.left_out),
             "leftOut": _some(done.left_out),
+            "olderCount": done.older_count,
+            "nothingTouched": done.nothing_touched,
+            "toAgentKnown": done.addressee_known,
         },
     )
 
@@ -79,11 +83,12 @@ async def resume(at: Workplace, given: Resume) -> Answer:
     look = packets.peek if given.peek else packets.take
     found = await look(at.session, given.handoff_id or None)
     if isinstance(found, packets.NothingWaiting):
-        agent = rendering.word(at.session.agent_id)
-        made = readings.nothing_waits(_held_shown(found.held)) if at.settings.structured else None
-        return Answer("\n".join([f"nothing waits for {agent}", *_held(found.held)]), made)
+        held, own = _ids_shown(found.held), _ids_shown(found.own)
+        made = readings.nothing_waits(held, own) if at.settings.structured else None
+        return Answer("\n".join(_nothing(at.session.agent_id, found)), made)
     above = [records.STORED, *_packet(found.packet, claimed=not given.peek)]
-    below = [*_warnings(found.stale), *_held(found.held)]
+    also = found.packet.claimed_by == at.session.agent_id
+    below = [*_warnings(found.stale), *_held(found.held, also=also), *_waiting(found.waiting_count)]
     taken_bytes = sum(rendering.size(line) + 1 for line in [*above, *below])
     made = _object(found, claimed=not given.peek) if at.settings.structured else None
     if made is not None:
@@ -111,12 +116,41 @@ def _object(found: packets.Taken, *, claimed: bool) -> readings.Object:
     }
     return readings.resumed(found, claimed=claimed, steps=steps) | {
         "stale": [readings.stale(each) for each in found.stale[: len(_warnings_shown(found.stale))]],
-        "held": _held_shown(found.held),
+        "held": _ids_shown(found.held),
     }
 
 
 def _cut(text: str, limit_bytes: int) -> str:
     return text[: rendering.Value(text).reach(limit_bytes)]
+
+
+def _notes(done: packets.Given) -> list[str]:
+    notes = []
+    if done.older_count:
+        older = rendering.counted(done.older_count, "record")
+        notes.append(
+            f"left out: {older} touched before the last {packets.MAX_PINS}; name what matters in refs"
+        )
+    if done.nothing_touched:
+        notes.append(
+            "no record was read or written in this session (searches do not count): name what matters in refs"
+        )
+    if not done.addressee_known:
+        agent = rendering.word(done.packet.to_agent or "")
+        notes.append(
+            f"no agent named {agent} has written here, as far as the last {packets.RECENT_CHANGES} changes"
+            " tell: check the name (one that has only read is not known)"
+        )
+    return notes
+
+
+def _nothing(agent_id: str, found: packets.NothingWaiting) -> list[str]:
+    lines = [f"nothing waits for {rendering.word(agent_id)}"]
+    if found.own:
+        lines.append(
+            f"given in this session, for another: {_ids(found.own)}; resume with handoff_id takes one"
+        )
+    return [*lines, *_held(found.held, also=False)]
 
 
 def _addressee(packet: packets.Packet) -> str:
@@ -183,16 +217,29 @@ def _warning(stale: packets.Stale) -> str:
     )
 
 
-def _held(held: tuple[str, ...]) -> list[str]:
+def _held(held: tuple[str, ...], *, also: bool) -> list[str]:
     if not held:
         return []
-    shown = _held_shown(held)
-    more = f" and {len(held) - len(shown)} more" if len(shown) < len(held) else ""
-    return [f"you also hold {' '.join(shown)}{more}; resume with handoff_id returns one"]
+    what = "besides this one you hold" if also else "you hold"
+    return [f"{what} {_ids(held)}; resume with handoff_id returns one"]
 
 
-def _held_shown(held: tuple[str, ...]) -> list[str]:
-    return pages.fitting_texts([rendering.word(each) for each in held], HELD_BYTES)
+def _waiting(count: int) -> list[str]:
+    if not count:
+        return []
+    if count == packets.MAX_WAITING_COUNTED:
+        return [f"{count} or more other packets wait for you"]
+    return [f"{rendering.counted(count, 'other packet')} {'waits' if count == 1 else 'wait'} for you"]
+
+
+def _ids(handoff_ids: Sequence[str]) -> str:
+    shown = _ids_shown(handoff_ids)
+    more = f" and {len(handoff_ids) - len(shown)} more" if len(shown) < len(handoff_ids) else ""
+    return " ".join(shown) + more
+
+
+def _ids_shown(handoff_ids: Sequence[str]) -> list[str]:
+    return pages.fitting_texts([rendering.word(each) for each in handoff_ids], HELD_BYTES)
 
 
 def _some(refs: Sequence[EntryRef]) -> list[str]:
@@ -227,6 +274,9 @@ HANDOFF = MemoryTool(
         "pinned": _REFS,
         "leftOutCount": {"type": "integer", "description": "Private records not pinned"},
         "leftOut": _REFS,
+        "olderCount": {"type": "integer", "description": "Touched before all that is pinned, not pinned"},
+        "nothingTouched": {"type": "boolean", "description": "So nothing is pinned"},
+        "toAgentKnown": {"type": "boolean", "description": "False: no recent change is by that name"},
     },
 )
 RESUME = MemoryTool(

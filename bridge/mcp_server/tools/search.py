@@ -7,13 +7,14 @@ from pydantic import Field
 from amfs_sqlite.errors import InvalidArgumentError, InvalidCursorError
 from amfs_sqlite.models import MemoryEntry, SearchPage
 from bridge import rendering
-from bridge.mcp_server import pages, readings, records
+from bridge.mcp_server import pages, readings, records, refusals
 from bridge.mcp_server.arguments import Arguments
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
-from bridge.operations import entries, search
+from bridge.operations import entries, references, search
 
 MAX_RECALL_LIMIT = 100
+HINTS_BYTES = 2_000
 
 
 class Recall(Arguments):
@@ -51,9 +52,21 @@ async def recall(at: Workplace, given: Recall) -> Answer:
         # Asked again for just as many, so that its cursor goes on where this answer ends.
         limit = len(shown)
     banner = [records.STORED] if shown else []
-    lines = [*banner, *shown, _count(page, given), *pages.ending(page.next_cursor)]
-    made = readings.recalled(found, page.next_cursor, page) if at.settings.structured else None
+    hints = [] if shown else await _hints(at, given)
+    lines = [*banner, *shown, _count(page, given), *hints, *pages.ending(page.next_cursor)]
+    made = readings.recalled(found, page.next_cursor, page, hints) if at.settings.structured else None
     return Answer("\n".join(lines), made)
+
+
+async def _hints(at: Workplace, given: Recall) -> list[str]:
+    """What may have been meant where nothing was found."""
+    scope = rendering.word(given.scope)
+    named = [
+        f"{scope} is a record: scope {rendering.word(ref.entity_path)} key {rendering.word(ref.key)}"
+        for ref in await references.records_named(at.session, given.scope)
+    ]
+    version = refusals.hint(given.key) == refusals.VERSION_IN_KEY
+    return [*pages.fitting_texts(named, HINTS_BYTES), *([refusals.VERSION_IN_KEY] if version else [])]
 
 
 async def _read(at: Workplace, given: Recall) -> Answer:

@@ -30,12 +30,12 @@ async def memory_stats(at: Workplace, given: MemoryStats) -> Answer:
     states = ", ".join(f"{count} {state}" for state, count in summary.packets.items())
     lines = [
         *_place(at, store),
-        f"records: {counts.total_entries}, in {counts.total_entities} scopes",
-        f"agents: {counts.total_agents}",
-        f"versions: {counts.version_count}",
-        f"commits: {counts.commit_count}",
+        f"records: {counts.total_entries} in {counts.total_entities} scopes; expired ones too, packets not",
+        f"agents: {counts.total_agents} wrote these records as they stand",
+        f"versions: {counts.version_count} of these records",
+        f"commits: {counts.commit_count}, of packets too",
         f"outcomes: {counts.outcome_count}",
-        f"average confidence: {rendering.percent(counts.confidence_avg)}",
+        f"average confidence: {rendering.percent(counts.confidence_avg)} of these records",
         f"packets: {states}",
     ]
     report = await integrity.verify(at.session) if given.verify else None
@@ -50,7 +50,7 @@ async def memory_stats(at: Workplace, given: MemoryStats) -> Answer:
 
 def _place(at: Workplace, store: StoreDescription) -> list[str]:
     settings = at.settings
-    faults = [f"known fault: {rendering.one_line(fault)}" for fault in store.known_faults]
+    faults = [f"guarded against: {rendering.one_line(fault)}" for fault in store.known_faults]
     return [
         f"file: {rendering.word(store.path, PATH_BYTES)}",
         f"bytes: {store.file_bytes}, and {store.wal_bytes} in the write-ahead log",
@@ -74,8 +74,8 @@ def _findings_shown(at: Workplace, report: VerifyReport) -> list[str]:
 
 def _verified(report: VerifyReport, shown: list[str]) -> list[str]:
     checked = (
-        f"checked {report.key_count} keys, {report.version_count} versions,"
-        f" {report.commit_count} commits, {report.outcome_count} outcomes"
+        f"checked {report.key_count} keys, {report.version_count} versions, {report.commit_count} commits,"
+        f" {report.outcome_count} outcomes of the whole file, packets too"
     )
     if report.ok:
         return [f"verify: {checked}; nothing found"]

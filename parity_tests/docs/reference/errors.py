@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import amfs_sqlite
 import bridge
-from amfs_sqlite import ReadOnlyScopeError, errors
+from amfs_sqlite import EntryRef, ReadOnlyScopeError, errors
 from amfs_sqlite.errors import AmfsError
 from bridge import errors as bridge_errors
+from bridge.cli.addresses import ScopeNamedError
 from bridge.cli.exits import exit_code
 from bridge.cli.output import OutputError
 from bridge.cli.store import NoStoreError
@@ -22,7 +23,8 @@ INTRODUCTION = """
 Every error has a code that stays the same from release to release, and says in one line what is wrong
 and what to do. In Python it is a subclass of `AmfsError` with the facts as attributes (`code` and
 `retryable` among them). A tool answers `code: message` with `isError`. The command writes
-`code: message` to standard error and ends with the exit code.
+`code: message` to standard error and ends with the exit code. A server that cannot start says the same
+behind its name, and ends with 2 for a setting and with 1 for the file.
 
 Nothing is stored by a call that failed, unless its text below says otherwise.
 """
@@ -70,6 +72,7 @@ EXAMPLES: tuple[AmfsError, ...] = (
     bridge_errors.ReservedPathError("_system/handoff"),
     bridge_errors.NothingTouchedError(),
     SettingError("MEMORY_DURABILITY", "is 'fast'; it must be full or normal"),
+    ScopeNamedError(SCOPE, [EntryRef(entity_path=SCOPE, key=KEY)], more=False),
     NoStoreError(PATH, "does not exist"),
     OutputError("No space left on device"),
 )

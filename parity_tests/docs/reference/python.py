@@ -172,15 +172,15 @@ def _function(name: str, function: Any) -> Iterator[str]:
 
 def _class(kind: type) -> Iterator[str]:
     yield f"#### `{kind.__name__}`"
-    is_plain = not (dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel | Enum))
+    has_fields = dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel | tuple)
     made = vars(kind).get("__init__")
-    if is_plain and inspect.isfunction(made) and made.__module__ == kind.__module__:
+    if not has_fields and inspect.isfunction(made) and made.__module__ == kind.__module__:
         yield markdown.block("python", signatures.construction(kind))
     yield markdown.prose(inspect.getdoc(kind) or "")
+    if has_fields:
+        yield markdown.table(["field", "type", "default", "meaning"], _field_rows(kind))
     if issubclass(kind, Enum):
         yield ", ".join(f"`{each.value}`" for each in kind)
-    elif not is_plain:
-        yield markdown.table(["field", "type", "default", "meaning"], _field_rows(kind))
     yield from _members(kind)
 
 

@@ -37,11 +37,6 @@ RITUAL = """
 When a client connects, the server tells its agent this:
 """
 
-STATISTICS = """
-Packets are stored as records too. Records, scopes, agents, versions and the average leave them out;
-commits, outcomes and what verify checks do not.
-"""
-
 
 class Call(NamedTuple):
     """One step of the story. ``meanwhile`` is told in place of a call that no section shows."""
@@ -97,7 +92,7 @@ def page() -> str:
     ritual = "\n".join(f"> {line}" for line in markdown.prose(INSTRUCTIONS).splitlines())
     *first, last = [f"`{tool.name}`" for tool in listed() if tool.output_schema is not None]
     introduction = INTRODUCTION.format(acknowledging=f"{', '.join(first)} and {last}")
-    return markdown.page(TITLE, introduction, overview(), RITUAL, ritual, *sections, STATISTICS)
+    return markdown.page(TITLE, introduction, overview(), RITUAL, ritual, *sections)
 
 
 def listed() -> list[Tool]:
