@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -17,28 +18,25 @@ from parity_tests.ledger import proves
 IDS = [row.id for row in ROWS]
 
 
+async def is_too_short(ledger_of_rows: Sequence[Row], make: MakeAdapter) -> bool:
+    """Whether some transcript shows a difference that these rows do not explain."""
+    for recorded in sorted(RECORDED, key=lambda each: len(each.steps)):
+        if (await replay(recorded, make, ledger_of_rows)).difference is not None:
+            return True
+    return False
+
+
 @proves("golden.rows")
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 async def test_without_a_row_a_transcript_is_not_met(row: Row, reference: MakeAdapter) -> None:
-    others = [each for each in ROWS if each is not row]
-    for recorded in RECORDED:
-        if (await replay(recorded, reference, others)).difference is not None:
-            break
-    else:
-        pytest.fail("no transcript shows this deviation")
+    assert await is_too_short([each for each in ROWS if each is not row], reference)
 
 
 @proves("golden.rows")
 @pytest.mark.parametrize("row", [row for row in ROWS if row.calls], ids=lambda row: row.id)
 async def test_a_row_that_never_applies_excuses_nothing(row: Row, reference: MakeAdapter) -> None:
     never = dataclasses.replace(row, when=_never)
-    ledger_with_it = [never if each is row else each for each in ROWS]
-    unexplained = [
-        recorded.name
-        for recorded in RECORDED
-        if (await replay(recorded, reference, ledger_with_it)).difference is not None
-    ]
-    assert unexplained != []
+    assert await is_too_short([never if each is row else each for each in ROWS], reference)
 
 
 @proves("golden.rows")

@@ -117,11 +117,7 @@ def records(draw: st.DrawFn, world: World) -> OutcomeRecord:
         agent=draw(st.sampled_from(world.agents)),
         causal_confidence=draw(st.sampled_from(CAUSAL if world.policy.bounded else [*CAUSAL, -2.0, 1e300])),
         committed_at=draw(st.none() | st.sampled_from(world.instants)),
-        **draw(
-            st.sampled_from(
-                [{}, {}, {"note": "a\0b é", "session_id": "s"}, {"session_id": ""}, {"more": [1.0]}]
-            )
-        ),
+        **more,
     )
     return record.model_copy(update=draw(st.sampled_from(BAD_RECORDS))) if seldom(draw) else record
 

@@ -6,7 +6,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import event
 from hypothesis import strategies as st
@@ -28,6 +28,8 @@ from parity_tests.properties.questions import CHANGES
 from parity_tests.properties.worlds import World, worlds
 from parity_tests.scenarios.player import ALL_PAGES, Step
 from parity_tests.state import answers, plain, text
+
+Result = TypeVar("Result")
 
 QUESTIONS_AT_ONCE = 3
 ANOTHER: Sequence[dict[str, Any]] = ({}, {}, {"limit": 5}, {"key": "other"}, {"sort_by": "version"})
@@ -67,12 +69,12 @@ class SideBySide(RuleBasedStateMachine):
         """Two empty stores, and something in them."""
         self.world = data.draw(worlds())
         reference = ReferenceAdapter(outcomes=self.world.policy, clock=self.clock, ids=CountedIds())
-        self.pair = [reference, self.made()]
+        self.pair = [reference, self._made()]
         for adapter, heard in zip(self.pair, self.heard, strict=True):
-            self.runner.run(self.opened(adapter, heard))
-        self.change(data.draw(changes.batches(self.world)))
+            self._run(self._opened(adapter, heard))
+        self._change(data.draw(changes.batches(self.world)))
 
-    def made(self) -> AmfsAdapter:
+    def _made(self) -> AmfsAdapter:
         """The adapter that is compared with the reference. What was acknowledged is kept while the
         process lives, which is all that is asked here, so nothing waits for the disk.
         """
@@ -84,7 +86,7 @@ class SideBySide(RuleBasedStateMachine):
             ids=self.ids,
         )
 
-    async def opened(self, adapter: AmfsAdapter, heard: list[str]) -> None:
+    async def _opened(self, adapter: AmfsAdapter, heard: list[str]) -> None:
         """Open it, and listen to it as the owner and as somebody else."""
         await adapter.open()
         for viewer in self.world.viewers[:2]:
@@ -92,23 +94,23 @@ class SideBySide(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def write(self, data: st.DataObject) -> None:
-        self.change(data.draw(changes.writes(self.world)))
+        self._change(data.draw(changes.writes(self.world)))
 
     @rule(data=st.data())
     def commit(self, data: st.DataObject) -> None:
         drawn = [f"{number:016x}" for number in range(2, self.ids.count + 1)]
         kinds = changes.commits(self.world) | changes.batches(self.world) | changes.saves(self.world, drawn)
-        self.change(data.draw(kinds))
+        self._change(data.draw(kinds))
 
     @rule(data=st.data())
     def report(self, data: st.DataObject) -> None:
         record = data.draw(changes.records(self.world))
-        self.change(Step("commit_outcome", (record,)))
+        self._change(Step("commit_outcome", (record,)))
 
     @rule(data=st.data())
     def repeat(self, data: st.DataObject) -> None:
         """An earlier change once more, as by somebody who lost its answer."""
-        self.change(data.draw(st.sampled_from(self.done)))
+        self._change(data.draw(st.sampled_from(self.done)))
 
     @rule(data=st.data())
     def move_clock(self, data: st.DataObject) -> None:
@@ -117,22 +119,22 @@ class SideBySide(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        self.runner.run(self.pair[1].close())
-        self.pair[1] = self.made()
-        self.runner.run(self.opened(self.pair[1], self.heard[1]))
+        self._run(self.pair[1].close())
+        self.pair[1] = self._made()
+        self._run(self._opened(self.pair[1], self.heard[1]))
 
     @rule(data=st.data())
     def ask(self, data: st.DataObject) -> None:
         asked = questions.questions(self.world) | questions.searches(self.world)
         for step in data.draw(st.lists(asked, min_size=1, max_size=QUESTIONS_AT_ONCE)):
             event(step.operation)
-            self.alike(step)
+            self._alike(step)
 
     @rule(data=st.data())
     def search(self, data: st.DataObject) -> None:
         """The first page of a search, with which another step may go on."""
         query = SearchQuery(**data.draw(questions.filters(self.world)))
-        self.turn(Pages(query, data.draw(questions.viewers(self.world)), ("", "")))
+        self._turn(Pages(query, data.draw(questions.viewers(self.world)), ("", "")))
 
     @precondition(lambda self: self.searches)
     @rule(data=st.data())
@@ -140,35 +142,39 @@ class SideBySide(RuleBasedStateMachine):
         """The next page, whatever was changed meanwhile; or as it is asked by mistake."""
         pages = data.draw(st.sampled_from(self.searches))
         other = data.draw(st.sampled_from(ANOTHER))
-        self.turn(Pages(pages.query.model_copy(update=other), pages.viewer, pages.cursors))
+        self._turn(Pages(pages.query.model_copy(update=other), pages.viewer, pages.cursors))
 
     @invariant()
     def equal_for_all(self) -> None:
         """What every viewer is answered is equal, and both stores verify."""
         if self.pair:
             for viewer in self.world.viewers:
-                equal([self.runner.run(answers(adapter, viewer)) for adapter in self.pair], viewer)
+                equal([self._run(answers(adapter, viewer)) for adapter in self.pair], viewer)
             equal(self.heard, "what the watches heard")
-            assert self.runner.run(self.pair[0].verify()).ok
+            assert self._run(self.pair[0].verify()).ok
 
     def teardown(self) -> None:
         for adapter in self.pair:
-            self.runner.run(adapter.close())
+            self._run(adapter.close())
         self.runner.close()
         self.folder.cleanup()
 
-    def change(self, step: Step) -> None:
+    def _run(self, call: Coroutine[Any, Any, Result]) -> Result:
+        # Without the runner's care for signals, which is half of what so short a call takes.
+        return self.runner.get_loop().run_until_complete(call)
+
+    def _change(self, step: Step) -> None:
         self.done.append(step)
         event(step.operation)
-        self.alike(step)
+        self._alike(step)
 
-    def alike(self, step: Step) -> None:
+    def _alike(self, step: Step) -> None:
         """Both answer a step alike, or refuse it in the same words."""
-        equal([self.runner.run(performed(adapter, step)) for adapter in self.pair], step)
+        equal([self._run(performed(adapter, step)) for adapter in self.pair], step)
 
-    def turn(self, pages: Pages) -> None:
+    def _turn(self, pages: Pages) -> None:
         found = [
-            self.runner.run(answered(adapter.search(at(pages.query, cursor), viewer=pages.viewer)))
+            self._run(answered(adapter.search(at(pages.query, cursor), viewer=pages.viewer)))
             for adapter, cursor in zip(self.pair, pages.cursors, strict=True)
         ]
         if pages.query.sort_by == "relevance":
