@@ -11,6 +11,7 @@ from amfs_sqlite.rules import confidence
 from amfs_sqlite.rules.limits import check_instant
 
 OUTCOME_MULTIPLIERS: Final[Mapping[OutcomeType, float]] = confidence.AMFS_MULTIPLIERS
+"""AMFS 0.3's factor for each outcome type: success lowers confidence, failure raises it."""
 
 _SYSTEM_CLOCK = SystemClock()
 

@@ -4,7 +4,7 @@ import asyncio
 import math
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, get_args
 
@@ -31,7 +31,7 @@ from amfs_sqlite.sqlite.guard import (
     has_wal_reset_fault,
     known_faults,
 )
-from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop
+from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop, to_the_end
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.translation import is_busy, translated
 from amfs_sqlite.sqlite.watching import SqliteFeed
@@ -111,15 +111,15 @@ class Database:
         """Open the file, creating or migrating it first. Cancelled, it ends as it began: closed."""
         opening = asyncio.ensure_future(self._open())
         try:
-            await _to_the_end(opening)
+            await to_the_end(opening)
         except asyncio.CancelledError:
             if not opening.cancelled() and opening.exception() is None and opening.result():
-                await _to_the_end(self._close())
+                await to_the_end(self._close())
             raise
 
     async def close(self) -> None:
         """Answer what was asked, index what is pending, close both connections."""
-        await _to_the_end(self._close())
+        await to_the_end(self._close())
 
     async def read(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -487,17 +487,3 @@ def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-
-
-async def _to_the_end(work: Awaitable[object]) -> None:
-    """Await work that must not be cut in half; a cancellation is passed on when it is done."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    task.result()

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -157,3 +157,17 @@ def _resolve(future: asyncio.Future[Any], answer: Answer) -> None:
         future.set_result(answer.result)
     else:
         future.set_exception(answer.error)
+
+
+async def to_the_end(work: Awaitable[object]) -> None:
+    """Await work that must not be cut in half; a cancellation is passed on when it is done."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    task.result()

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 import amfs_sqlite
 from amfs_sqlite import AmfsAdapter, AmfsError, OutcomePolicy, agent, clock, models, protocol
+from amfs_sqlite.agent import propagator
 from amfs_sqlite.rules import confidence
 from amfs_sqlite.sqlite import StoreDescription
 from bridge import operations
@@ -204,7 +205,7 @@ def _members(kind: type) -> Iterator[str]:
 
 
 def _policies() -> Iterator[str]:
-    said = signatures.constants(confidence)
+    said = signatures.constants(confidence) | signatures.constants(propagator)
     for name in amfs_sqlite.__all__:
         if name in said:
             yield f"- `{name}`: {_on_one_line(said[name])}"
