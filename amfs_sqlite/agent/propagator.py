@@ -1,16 +1,15 @@
 """AMFS's outcome arithmetic, public: multipliers, new confidence, records, propagation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from amfs_sqlite.clock import Clock, SystemClock
-from amfs_sqlite.models import MemoryEntry, OutcomeRecord, OutcomeType
+from amfs_sqlite.models import MemoryEntry, OutcomeRecord
 from amfs_sqlite.protocol import Outcomes
 from amfs_sqlite.rules import confidence
 from amfs_sqlite.rules.limits import check_instant
 
-OUTCOME_MULTIPLIERS: Final[Mapping[OutcomeType, float]] = confidence.AMFS_MULTIPLIERS
+OUTCOME_MULTIPLIERS = confidence.AMFS_MULTIPLIERS
 """AMFS 0.3's factor for each outcome type: success lowers confidence, failure raises it."""
 
 _SYSTEM_CLOCK = SystemClock()
