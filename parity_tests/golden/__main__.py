@@ -8,7 +8,8 @@ is nothing to replay.
 import asyncio
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
@@ -27,8 +28,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = transcript.files(Path(given[0]))
     if not files:
         return _said(f"no transcripts (*.json) in {given[0]}", sys.stderr, 2)
-    # Callbacks that fail are part of transcripts; their log is not.
-    logging.getLogger("amfs_sqlite").setLevel(logging.CRITICAL)
+    with _quiet():
+        return _replay_all(files)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Callbacks that fail are part of transcripts; their log is not."""
+    log = logging.getLogger("amfs_sqlite")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _replay_all(files: Sequence[Path]) -> int:
     for path in files:
         try:
             found = transcript.load(path)
