@@ -51,7 +51,7 @@ def masked(output: str) -> str:
     """
     ids = list(dict.fromkeys(PACKET_ID.findall(output)))
     numbered = PACKET_ID.sub(lambda found: f"h_{ids.index(found[0]) + 1:08}", output)
-    placed = PLACE.sub("/tmp/shared.db", numbered)  # noqa: S108 - a name in a text
+    placed = PLACE.sub("shared.db", numbered)
     return COMMAND.sub("amfs-sqlite", placed)
 
 

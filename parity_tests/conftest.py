@@ -9,7 +9,7 @@ import pytest
 pytest.register_assert_rewrite("parity_tests.state")
 
 from amfs_sqlite import HANDOFF, AmfsAdapter, FixedClock  # noqa: E402 - after the line above
-from parity_tests import adapters  # noqa: E402
+from parity_tests import adapters  # noqa: E402 - after the line above
 
 NAME = attrgetter("name")
 KINDS_FOR = pytest.StashKey[Callable[[pytest.Metafunc], Sequence[adapters.AdapterKind]]]()

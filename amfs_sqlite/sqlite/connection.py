@@ -160,7 +160,7 @@ class Database:
         answer, sequence = await self._lane(self._writer).submit(counted)
         self._index_when_many()
         await feed.delivered(sequence)
-        return answer  # type: ignore[no-any-return]
+        return answer  # type: ignore[no-any-return]  # what the body returned
 
     @property
     def feed(self) -> SqliteFeed:

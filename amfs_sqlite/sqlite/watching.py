@@ -48,7 +48,7 @@ class SqliteLog:
         answer: Any = await self._reader.submit(
             lambda connection: body(self._begin(connection), *args, **kwargs)
         )
-        return answer  # type: ignore[no-any-return]
+        return answer  # type: ignore[no-any-return]  # what the body returned
 
 
 class SqliteFeed(Feed):

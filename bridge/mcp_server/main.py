@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _serve(settings: Settings) -> int:
     # Only now: neither --help nor a wrong setting should wait for the SDK.
-    from bridge.mcp_server.stdio import claim_standard_streams  # noqa: PLC0415
+    from bridge.mcp_server.stdio import claim_standard_streams  # noqa: PLC0415 - mcp is slow to import, and only serving needs it
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format=f"{PROGRAM}: %(message)s")
     try:
@@ -66,9 +66,9 @@ def _serve(settings: Settings) -> int:
 
 
 async def _serve_client(settings: Settings, source: int, sink: int) -> int:
-    from bridge.mcp_server.server import build_server  # noqa: PLC0415
-    from bridge.mcp_server.stdio import connected  # noqa: PLC0415
-    from bridge.mcp_server.workplace import Workplace  # noqa: PLC0415
+    from bridge.mcp_server.server import build_server  # noqa: PLC0415 - mcp is slow to import, and only serving needs it
+    from bridge.mcp_server.stdio import connected  # noqa: PLC0415 - mcp is slow to import, and only serving needs it
+    from bridge.mcp_server.workplace import Workplace  # noqa: PLC0415 - mcp is slow to import, and only serving needs it
 
     stop = anyio.Event()
     async with anyio.create_task_group() as watching:
