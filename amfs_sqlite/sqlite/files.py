@@ -99,6 +99,9 @@ def _header(path: str) -> _Header | None:
             (application_id,) = connection.execute("PRAGMA application_id").fetchone()
             (schema,) = connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
+                # Half of another process's creation was seen, or damage: SQLite tells which, under its locks.
+                return _Header(APPLICATION_ID, 0)
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
             return None
@@ -110,6 +113,8 @@ def _refuse_foreign(path: str, newest_schema: int) -> None:
     if header is None:
         if size(path + "-journal"):
             return  # A creation was cut short: SQLite rolls it back, then the schema is looked at again.
+        header = _header(path)  # Or one has ended just now.
+    if header is None:
         raise ForeignFileError(path, "is not a SQLite file")
     if header.application_id != APPLICATION_ID:
         raise ForeignFileError(path, "is a SQLite file of another program")
