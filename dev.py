@@ -29,6 +29,8 @@ STAMP = VENV / "setup-finished"
 LOCK = ROOT / "requirements.txt"
 PACKAGES = ("amfs_sqlite", "bridge", "demo", "parity_tests")
 UV = "uv==0.13.9"
+# The suite mostly waits for the disk and for programs it starts, so every core has a part of it.
+ON_ALL_CORES = ("--numprocesses", "auto", "--dist", "worksteal")
 
 # Settings of pip that say where packages come from are the user's own to make. All others are
 # left out: PIP_TARGET or PIP_REQUIRE_HASHES, say, would bend what is installed here, and how.
@@ -73,9 +75,9 @@ def demo(*args: str) -> None:
 
 
 def test(*args: str) -> None:
-    """Run the tests; more arguments go to pytest."""
+    """Run the tests on all cores; more arguments go to pytest, `-n 0` for one process."""
     setup()
-    _run(_python(VENV), "-I", "-m", "pytest", *args)
+    _run(_python(VENV), "-I", "-m", "pytest", *ON_ALL_CORES, *args)
 
 
 def soak(*args: str) -> None:
@@ -124,7 +126,7 @@ def wheel_test() -> None:
         _check_installed(venv, empty)
         # Outside the clone pyproject.toml does not say these two.
         strict = ("-W", "error", "--timeout", "60")
-        _run(_python(venv), "-m", "pytest", "--pyargs", "parity_tests", *strict, cwd=empty)
+        _run(_python(venv), "-m", "pytest", "--pyargs", "parity_tests", *ON_ALL_CORES, *strict, cwd=empty)
 
 
 def clean() -> None:

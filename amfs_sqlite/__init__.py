@@ -42,6 +42,7 @@ from amfs_sqlite.errors import (
 from amfs_sqlite.models import (
     ArtifactRef,
     Change,
+    ChangeEvent,
     Commit,
     CommitEntry,
     CommitResult,
@@ -62,6 +63,7 @@ from amfs_sqlite.models import (
     Write,
 )
 from amfs_sqlite.protocol import AmfsAdapter
+from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.reference import ReferenceAdapter
 from amfs_sqlite.rules.confidence import AMFS_0_3, HANDOFF, OutcomePolicy
 from amfs_sqlite.sqlite import SqliteAdapter
@@ -76,8 +78,10 @@ __all__ = [
     "AmfsAdapter",
     "AmfsError",
     "ArtifactRef",
+    "Callback",
     "CausalEntry",
     "Change",
+    "ChangeEvent",
     "Clock",
     "Commit",
     "CommitEntry",
@@ -129,5 +133,6 @@ __all__ = [
     "VerificationResult",
     "VerifyReport",
     "VersionConflictError",
+    "WatchHandle",
     "Write",
 ]

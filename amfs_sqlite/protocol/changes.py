@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 from amfs_sqlite.models import ChangeEvent, MemoryEntry
 
 Callback = Callable[[MemoryEntry], Awaitable[None] | None]
+"""What a watch calls: a function of the entry that was written, or a coroutine function."""
 
 
 class WatchHandle(Protocol):

@@ -277,7 +277,7 @@ async def test_packets_are_listed_by_state_in_the_order_they_were_given(
     await packets.cancel(alice, ids[3])
 
     async def listed(**options: object) -> list[str]:
-        found = await packets.list_packets(alice, **options)  # type: ignore[arg-type]
+        found = await packets.list_packets(alice, **options)  # type: ignore[arg-type]  # wrong on purpose
         return [each.id for each in found]
 
     assert await listed() == ids
@@ -301,7 +301,7 @@ async def test_long_lists_are_whole(alice: Session) -> None:
 @proves("bridge.list-packets")
 async def test_an_unknown_state_and_an_impossible_limit_are_named(alice: Session) -> None:
     with pytest.raises(InvalidArgumentError, match="open, claimed, closed, cancelled"):
-        await packets.list_packets(alice, state="lost")  # type: ignore[arg-type]
+        await packets.list_packets(alice, state="lost")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(InvalidArgumentError, match="limit"):
         await packets.list_packets(alice, limit=-1)
 

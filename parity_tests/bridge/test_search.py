@@ -38,7 +38,7 @@ async def test_each_filter_keeps_what_it_says_newest_first(
     alice: Session, bob: Session, filters: dict[str, object], keys: list[str]
 ) -> None:
     await _fill(alice, bob)
-    page = await search.recall(alice, **filters)  # type: ignore[arg-type]
+    page = await search.recall(alice, **filters)  # type: ignore[arg-type]  # wrong on purpose
     assert [each.key for each in page.entries] == keys
 
 

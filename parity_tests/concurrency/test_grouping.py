@@ -52,7 +52,7 @@ WRITING: dict[str, Callable[[SqliteAdapter], Awaitable[Any]]] = {
     "commit_outcome": lambda adapter: adapter.commit_outcome(outcome("failure", "svc/a/k", at(key="k"))),
     "commit": lambda adapter: adapter.commit([Write(draft()), Write(draft(key="l"))], author="alice"),
     "save_commit": lambda adapter: adapter.save_commit(
-        Commit(id="c", author_agent_id="alice", created_at="2026-01-01")  # type: ignore[arg-type]
+        Commit(id="c", author_agent_id="alice", created_at="2026-01-01")  # type: ignore[arg-type]  # text will do
     ),
 }
 

@@ -474,4 +474,4 @@ async def test_a_callback_may_close_its_adapter(open_adapter: AdapterOpener) -> 
 @pytest.mark.parametrize("callback", [None, "print", 1])
 async def test_what_cannot_be_called_is_refused(adapter: AmfsAdapter, callback: object) -> None:
     with pytest.raises(InvalidArgumentError, match="callback"):
-        await adapter.watch(None, callback)  # type: ignore[arg-type]
+        await adapter.watch(None, callback)  # type: ignore[arg-type]  # wrong on purpose

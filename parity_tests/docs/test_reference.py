@@ -90,9 +90,9 @@ def test_every_operation_of_an_adapter_is_in_the_protocol_page_with_what_it_owes
 
 @proves("docs.reference")
 def test_every_public_name_and_every_operation_is_told() -> None:
-    page = generate.MADE["docs/reference/python.md"]()
-    assert [name for name in amfs_sqlite.__all__ if f"`{name}`" not in page] == []
-    headings = set(re.findall(r"^#### `(.*)`$", page, re.MULTILINE))
+    pages = [generate.MADE[f"docs/reference/{name}.md"]() for name in ("python", "protocol")]
+    assert [name for name in amfs_sqlite.__all__ if not any(f"`{name}`" in page for page in pages)] == []
+    headings = {name for page in pages for name in re.findall(r"^###+ `(.*)`$", page, re.MULTILINE)}
     for found in pkgutil.iter_modules(operations.__path__):
         module = importlib.import_module(f"{operations.__name__}.{found.name}")
         for name, function in vars(module).items():

@@ -1,6 +1,7 @@
 """docs/reference/protocol.md, from the docstrings of the protocol's operations."""
 
 import inspect
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,14 +55,18 @@ def _names(noun: type) -> str:
 
 
 def _section(noun: type) -> Iterator[str]:
+    module = sys.modules[noun.__module__]
     yield f"## {noun.__name__}"
-    _, _, said = (inspect.getdoc(inspect.getmodule(noun)) or "").rpartition(f"{noun.__name__}: ")
+    _, _, said = (inspect.getdoc(module) or "").rpartition(f"{noun.__name__}: ")
     yield markdown.prose(said[:1].upper() + said[1:])
     yield markdown.prose(inspect.getdoc(noun) or "")
     for name, member in operations(noun):
         yield from _operation(name, member)
+    for name, said in signatures.constants(module).items():
+        yield f"### `{name}`"
+        yield markdown.prose(said)
     for kind in BESIDE.get(noun.__name__, ()):
-        yield f"### {kind.__name__}"
+        yield f"### `{kind.__name__}`"
         yield markdown.prose(inspect.getdoc(kind) or "")
         for name, member in operations(kind):
             yield from _operation(f"{kind.__name__}.{name}", member)

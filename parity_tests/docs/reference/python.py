@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 import amfs_sqlite
-from amfs_sqlite import AmfsAdapter, AmfsError, OutcomePolicy, agent, clock, models, protocol
+from amfs_sqlite import AmfsError, OutcomePolicy, agent, clock, models
 from amfs_sqlite.agent import propagator
 from amfs_sqlite.rules import confidence
 from amfs_sqlite.sqlite import StoreDescription
@@ -51,7 +51,7 @@ What agents do: functions on a session, a module for each noun.
 ADAPTERS_HEAD = """
 ## The adapters
 
-Both do all that the protocol below says, between `open` and `close`; `async with` does both.
+Both do all that [the protocol](protocol.md) says, between `open` and `close`; `async with` does both.
 """
 
 AGENT_HEAD = """
@@ -59,10 +59,6 @@ AGENT_HEAD = """
 
 What an agent holds in its hand: AMFS's `AgentMemory`, async, over any adapter. Where it
 [deviates from AMFS](../explanation/deviations.md) it does so on purpose.
-"""
-
-PROTOCOL_HEAD = """
-## The protocol: `AmfsAdapter`
 """
 
 POLICIES_HEAD = """
@@ -111,8 +107,6 @@ def page() -> str:
         *_class(StoreDescription),
         AGENT_HEAD,
         *(part for name in agent.__all__ if name[1].islower() for part in _class(getattr(agent, name))),
-        PROTOCOL_HEAD,
-        *(part for name in protocol.__all__ if name != AmfsAdapter.__name__ for part in _noun(name)),
         POLICIES_HEAD,
         "\n".join(_policies()),
         *_class(OutcomePolicy),
@@ -151,18 +145,6 @@ def _operations(noun: str) -> Iterator[str]:
             yield from _function(f"{noun}.{name}", function)
     for kind in RETURNED.get(noun, ()):
         yield from _class(kind)
-
-
-def _noun(name: str) -> Iterator[str]:
-    kind = getattr(protocol, name)
-    yield f"### {name}"
-    yield markdown.prose(inspect.getdoc(kind) or "")
-    for member, function in vars(kind).items():
-        if inspect.isfunction(function) and not member.startswith("_"):
-            yield from _function(member, function)
-        elif isinstance(function, property):
-            yield f"#### `{member}`"
-            yield markdown.prose(inspect.getdoc(function) or "")
 
 
 def _function(name: str, function: Any) -> Iterator[str]:

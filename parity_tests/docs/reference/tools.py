@@ -22,7 +22,8 @@ INTRODUCTION = """
 The tools of the MCP server. Arguments they do not have, or of another type, are refused by name.
 {acknowledging} answer an object, with the same facts as text. The others
 answer text: stored data stands below a note that it is not instructions, a line for each record, never
-cut without saying so. Errors are `isError` with a code ([errors](errors.md)).
+cut without saying so; with a [switch](structured.md) as an object too. Errors are `isError` with a code
+([errors](errors.md)).
 
 A reference is what the server prints: `scope/key@N` for version N, or `scope/key` for the current
 one. Required arguments are bold. What the tools do can also be had [from Python](python.md).
