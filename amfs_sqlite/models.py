@@ -321,10 +321,15 @@ class Commit(Model):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A change: write this entry, where its current version is the expected one (None: whatever it is)."""
+    """A change: write this entry, where its current version is the expected one (None: whatever it is).
+
+    With ``carries_outcome_count`` the count goes on from the current version that the entry's author can
+    see (0 where there is none), in place of the entry's own.
+    """
 
     entry: MemoryEntry
     expected_version: int | None = None
+    carries_outcome_count: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from amfs_sqlite.agent.session import AgentSession
-from amfs_sqlite.errors import InvalidArgumentError, VersionConflictError
+from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import (
     ArtifactRef,
     CommitResult,
@@ -14,7 +14,7 @@ from amfs_sqlite.models import (
     SearchQuery,
     Write,
 )
-from amfs_sqlite.rules.limits import check_instant
+from amfs_sqlite.rules.limits import check_instant, made
 from amfs_sqlite.rules.visibility import is_expired
 
 
@@ -67,20 +67,23 @@ def draft(
     shared: bool | None,
     artifact_refs: Sequence[ArtifactRef] | None,
 ) -> MemoryEntry:
-    """An entry to be written. None means the default, for every option."""
-    return MemoryEntry(
+    """An entry to be written. None means the default, for every option. Raises InvalidArgumentError."""
+    provenance = made(
+        Provenance,
+        agent_id=session.agent_id,
+        session_id=session.session_id,
+        pattern_refs=() if pattern_refs is None else pattern_refs,
+    )
+    return made(
+        MemoryEntry,
         entity_path=entity_path,
         key=key,
         value=value,
-        provenance=Provenance(
-            agent_id=session.agent_id,
-            session_id=session.session_id,
-            pattern_refs=tuple(pattern_refs or ()),
-        ),
+        provenance=provenance,
         confidence=1.0 if confidence is None else confidence,
         ttl_at=_expiry(ttl_at),
         shared=True if shared is None else shared,
-        artifact_refs=None if artifact_refs is None else tuple(artifact_refs),
+        artifact_refs=artifact_refs,
     )
 
 
@@ -96,38 +99,10 @@ async def write(session: AgentSession, drafted: MemoryEntry) -> MemoryEntry:
 
 
 async def commit(session: AgentSession, drafts: Sequence[MemoryEntry], message: str = "") -> CommitResult:
-    """Store the drafts as one commit, each carrying on the outcome count of its key.
-
-    The count must still hold when the commit is made: where another writer was quicker it is read again.
-    """
-    while True:
-        counted: dict[tuple[str, str], Write] = {}
-        changes = []
-        for each in drafts:
-            address = (each.entity_path, each.key)
-            first = counted.get(address)
-            if first is None:
-                first = counted[address] = await _counted(session, each)
-                changes.append(first)
-            else:
-                count = first.entry.outcome_count
-                changes.append(Write(each.model_copy(update={"outcome_count": count})))
-        try:
-            return await session.adapter.commit(
-                changes,
-                author=session.agent_id,
-                session_id=session.session_id or None,
-                message=message,
-            )
-        except VersionConflictError:
-            continue
-
-
-async def _counted(session: AgentSession, drafted: MemoryEntry) -> Write:
-    current = await session.adapter.read(
-        drafted.entity_path, drafted.key, include_expired=True, viewer=session.agent_id
+    """Store the drafts as one commit, each carrying on the outcome count of its key."""
+    return await session.adapter.commit(
+        [Write(drafted, carries_outcome_count=True) for drafted in drafts],
+        author=session.agent_id,
+        session_id=session.session_id or None,
+        message=message,
     )
-    if current is None:
-        return Write(drafted)
-    counted = drafted.model_copy(update={"outcome_count": current.outcome_count})
-    return Write(counted, expected_version=current.version)

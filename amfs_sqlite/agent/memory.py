@@ -2,10 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack, overload
 
 from amfs_sqlite.agent import entries, integrity, outcomes, search, statistics
-from amfs_sqlite.agent.results import Explanation, RecallConfig, ScoredEntry, VerificationResult
+from amfs_sqlite.agent.results import (
+    Explanation,
+    RecallConfig,
+    ScoredEntry,
+    SearchFilters,
+    VerificationResult,
+)
 from amfs_sqlite.agent.scope import MemoryScope
 from amfs_sqlite.agent.session import AgentSession, ReadTracker
 from amfs_sqlite.agent.transaction import MemoryTransaction
@@ -24,7 +30,8 @@ class AgentMemory:
     """One agent's memory: reads are logged, writes are signed, private versions of others do not exist.
 
     ``session_id`` None makes a fresh one. The adapter is opened and closed by whoever made it; outcomes
-    follow the policy it was opened with.
+    follow the policy it was opened with. What is refused raises InvalidArgumentError, which names the
+    argument, and nothing is stored; the adapter's own errors come as they are.
     """
 
     def __init__(
@@ -117,6 +124,16 @@ class AgentMemory:
         """The versions of exactly this key, oldest first."""
         return await self.adapter.history(entity_path, key, since=since, until=until, viewer=self.agent_id)
 
+    @overload
+    async def search(
+        self, *, recall_config: None = None, **filters: Unpack[SearchFilters]
+    ) -> Sequence[MemoryEntry]: ...
+
+    @overload
+    async def search(
+        self, *, recall_config: RecallConfig, **filters: Unpack[SearchFilters]
+    ) -> Sequence[ScoredEntry]: ...
+
     async def search(
         self,
         *,
@@ -163,7 +180,7 @@ class AgentMemory:
         return await integrity.verify(self._session)
 
     async def watch(self, entity_path: str | None, callback: Callback) -> WatchHandle:
-        """Call back for every write at this path and below it, from now on."""
+        """Call back for every change at or below this path that the agent can see: see ``Changes.watch``."""
         return await self.adapter.watch(entity_path, callback, viewer=self.agent_id)
 
     def transaction(self, message: str = "") -> MemoryTransaction:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from amfs_sqlite.agent.results import CausalEntry, Explanation, ExternalContext
 from amfs_sqlite.agent.session import AgentSession
-from amfs_sqlite.errors import EntryNotFoundError
-from amfs_sqlite.models import EntryRef, MemoryEntry, OutcomeRecord
+from amfs_sqlite.models import MemoryEntry, OutcomeRecord
+from amfs_sqlite.rules.limits import made
 
 
 async def commit_outcome(
@@ -17,25 +17,20 @@ async def commit_outcome(
 ) -> Sequence[MemoryEntry]:
     """Report an outcome of these keys, by default of everything the session read; what it moved.
 
-    What was read goes in as addresses, which no '/' in a name can confuse. What has become hidden since
-    is left out, as AMFS passes over what is not there.
+    What was read goes in as versions of addresses: no '/' in a name can confuse it, and a policy that asks
+    whether the value has changed since can tell.
     """
-    record = OutcomeRecord(
+    record = made(
+        OutcomeRecord,
         outcome_ref=outcome_ref,
         outcome_type=outcome_type,
         agent_id=session.agent_id,
         session_id=session.session_id or None,
         causal_confidence=1.0 if causal_confidence is None else causal_confidence,
-        causal_entry_keys=tuple(causal_entry_keys or ()),
+        causal_entry_keys=() if causal_entry_keys is None else causal_entry_keys,
+        refs=session.tracker.refs if causal_entry_keys is None else (),
     )
-    if causal_entry_keys is not None:
-        return await session.adapter.commit_outcome(record)
-    refs = [EntryRef(entity_path=each.entity_path, key=each.key) for each in session.tracker.refs]
-    while True:
-        try:
-            return await session.adapter.commit_outcome(record.model_copy(update={"refs": tuple(refs)}))
-        except EntryNotFoundError as hidden:
-            refs.remove(EntryRef(entity_path=hidden.entity_path, key=hidden.key))
+    return await session.adapter.commit_outcome(record)
 
 
 async def explain(session: AgentSession, outcome_ref: str | None) -> Explanation:
@@ -59,6 +54,7 @@ async def explain(session: AgentSession, outcome_ref: str | None) -> Explanation
 
 def record_context(session: AgentSession, label: str, summary: str, source: str | None) -> None:
     """Note something learned elsewhere."""
-    session.tracker.record_context(
-        ExternalContext(label=label, summary=summary, source=source, recorded_at=session.clock.now())
+    context = made(
+        ExternalContext, label=label, summary=summary, source=source, recorded_at=session.clock.now()
     )
+    session.tracker.record_context(context)

@@ -7,7 +7,7 @@ from amfs_sqlite.clock import Clock, SystemClock
 from amfs_sqlite.models import MemoryEntry, OutcomeRecord
 from amfs_sqlite.protocol import Outcomes
 from amfs_sqlite.rules import confidence
-from amfs_sqlite.rules.limits import check_instant
+from amfs_sqlite.rules.limits import check_instant, made
 
 OUTCOME_MULTIPLIERS = confidence.AMFS_MULTIPLIERS
 """AMFS 0.3's factor for each outcome type: success lowers confidence, failure raises it."""
@@ -52,11 +52,12 @@ class OutcomeBackPropagator:
         committed_at: datetime | str | None = None,
         clock: Clock = _SYSTEM_CLOCK,
     ) -> OutcomeRecord:
-        """A record of an outcome, committed now unless it says when."""
-        return OutcomeRecord(
+        """A record of an outcome, committed now unless it says when. Raises InvalidArgumentError."""
+        return made(
+            OutcomeRecord,
             outcome_ref=outcome_ref,
             outcome_type=confidence.outcome_type(outcome_type).value,
-            causal_entry_keys=tuple(causal_entry_keys),
+            causal_entry_keys=causal_entry_keys,
             agent_id=agent_id,
             causal_confidence=1.0 if causal_confidence is None else causal_confidence,
             committed_at=check_instant(committed_at, "committed_at") or clock.now(),

@@ -1,9 +1,33 @@
 """What agent memory is asked with, and what it answers beside entries."""
 
-from typing import Annotated, Self
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Self, TypedDict
+
+from pydantic import FiniteFloat
 
 from amfs_sqlite.models import LISTS_TOO, Instant, MemoryEntry, Model
 from amfs_sqlite.rules.ranking import RecallParts
+
+
+class ScopeFilters(TypedDict, total=False):
+    """The filters of a search from one path."""
+
+    query: str | None
+    entity_paths: Sequence[str] | None
+    min_confidence: float | None
+    max_confidence: float | None
+    agent_id: str | None
+    since: datetime | str | None
+    pattern_ref: str | None
+    sort_by: str | None
+    limit: int | None
+
+
+class SearchFilters(ScopeFilters, total=False):
+    """The filters of a search of everything."""
+
+    entity_path: str | None
 
 
 class RecallConfig(Model):
@@ -14,10 +38,10 @@ class RecallConfig(Model):
     the default: 0.5, 0.3, 0.2, and 30 days.
     """
 
-    semantic_weight: float | None = None
-    recency_weight: float | None = None
-    confidence_weight: float | None = None
-    recency_half_life_days: float | None = None
+    semantic_weight: FiniteFloat | None = None
+    recency_weight: FiniteFloat | None = None
+    confidence_weight: FiniteFloat | None = None
+    recency_half_life_days: FiniteFloat | None = None
 
 
 class ScoreBreakdown(Model):

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack, overload
 
 from amfs_sqlite.agent import entries, search, statistics
-from amfs_sqlite.agent.results import RecallConfig, ScoredEntry
+from amfs_sqlite.agent.results import RecallConfig, ScopeFilters, ScoredEntry
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.errors import AmfsError, quoted
 from amfs_sqlite.models import ArtifactRef, MemoryEntry, ScopeInfo
+from amfs_sqlite.rules.limits import check_texts
 from amfs_sqlite.rules.visibility import covers
 
 
@@ -81,6 +82,16 @@ class MemoryScope:
             self.entity_path, key, since=since, until=until, viewer=session.agent_id
         )
 
+    @overload
+    async def search(
+        self, *, recall_config: None = None, **filters: Unpack[ScopeFilters]
+    ) -> Sequence[MemoryEntry]: ...
+
+    @overload
+    async def search(
+        self, *, recall_config: RecallConfig, **filters: Unpack[ScopeFilters]
+    ) -> Sequence[ScoredEntry]: ...
+
     async def search(
         self,
         *,
@@ -119,6 +130,7 @@ class MemoryScope:
         return await statistics.info(self._session, self.entity_path)
 
     def _inside(self, entity_paths: Sequence[str]) -> Sequence[str]:
+        check_texts(entity_paths, "entity_paths")
         inside = []
         for path in entity_paths:
             if covers(self.entity_path, path):

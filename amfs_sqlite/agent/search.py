@@ -8,7 +8,7 @@ from amfs_sqlite.agent.results import RecallConfig, ScoredEntry
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.models import MemoryEntry, SearchOrder, SearchQuery
 from amfs_sqlite.rules import ranking
-from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.limits import check_count, made
 
 DEFAULT_LIMIT = 100
 DEFAULT_SEMANTIC_WEIGHT = 0.5
@@ -22,24 +22,26 @@ SortedBy = Literal["confidence", "recency", "version"]
 async def search(
     session: AgentSession,
     *,
-    query: str | None = None,
-    entity_path: str | None = None,
-    entity_paths: Sequence[str] | None = None,
-    min_confidence: float | None = None,
-    max_confidence: float | None = None,
-    agent_id: str | None = None,
-    since: datetime | str | None = None,
-    pattern_ref: str | None = None,
-    sort_by: str | None = None,
-    limit: int | None = None,
-    recall_config: RecallConfig | None = None,
+    query: str | None,
+    entity_path: str | None,
+    entity_paths: Sequence[str] | None,
+    min_confidence: float | None,
+    max_confidence: float | None,
+    agent_id: str | None,
+    since: datetime | str | None,
+    pattern_ref: str | None,
+    sort_by: str | None,
+    limit: int | None,
+    recall_config: RecallConfig | None,
 ) -> Sequence[MemoryEntry] | Sequence[ScoredEntry]:
     """What passes the filters; scored entries where there is something to score by."""
     limit = DEFAULT_LIMIT if limit is None else limit
     check_count(limit, "limit")
-    asked = SearchQuery(
+    asked = made(
+        SearchQuery,
+        {"contains": "query", "tag": "pattern_ref"},
         entity_path=entity_path,
-        entity_paths=None if entity_paths is None else tuple(entity_paths),
+        entity_paths=entity_paths,
         contains=None if recall_config else query,
         min_confidence=min_confidence,
         max_confidence=max_confidence,

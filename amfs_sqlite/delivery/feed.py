@@ -9,6 +9,7 @@ from amfs_sqlite.delivery.watches import Watches
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import ChangeEvent
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from amfs_sqlite.rules.limits import check_optional_text
 
 
 class Feed:
@@ -36,12 +37,17 @@ class Feed:
         """A watch on what is committed from now on."""
         if not callable(callback):
             raise InvalidArgumentError("callback", "cannot be called; pass a function of one entry")
+        check_optional_text(entity_path, "entity_path")
+        check_optional_text(viewer, "viewer")
         watch = await self._watches.add(entity_path, callback, viewer)
         self.attend()
         return watch
 
     def changes(self, asked: Asked, after: str | None, *, follow: bool) -> AsyncIterator[ChangeEvent]:
         """An iterator over what is behind the cursor."""
+        check_optional_text(asked.entity_path, "entity_path")
+        check_optional_text(asked.viewer, "viewer")
+        check_optional_text(after, "after")
         return ChangeIterator(self._log, self._news, asked, after, follow=follow)
 
     def announce(self) -> None:

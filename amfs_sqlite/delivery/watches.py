@@ -10,13 +10,16 @@ from dataclasses import dataclass
 
 from amfs_sqlite.delivery.log import Asked, Log, Placed
 from amfs_sqlite.delivery.news import News
-from amfs_sqlite.errors import quoted
+from amfs_sqlite.errors import AmfsError, quoted
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.protocol.changes import Callback
 from amfs_sqlite.rules.cursors import ChangePosition
 from amfs_sqlite.rules.visibility import is_visible, is_watched
 
 GRACE_S = 1.0
+"""How long a closing adapter waits for one callback."""
+SLOW_CALLBACK_S = 10.0
+"""After how long a callback that holds up the writers is told of."""
 EVERYTHING = Asked()
 
 _log = logging.getLogger("amfs_sqlite")
@@ -96,6 +99,8 @@ class Watches:
         self._writers: dict[asyncio.Future[None], int] = {}
         self._delivery: asyncio.Task[None] | None = None
         self._callback: asyncio.Task[None] | None = None
+        self._call_count = 0
+        self._until: int | None = None
         self.is_behind = False
         """Whether the last attempt to read the log failed: then it is worth another one."""
 
@@ -142,14 +147,28 @@ class Watches:
         """Deliver what is due, and end all watches; a callback that does not return soon is cancelled."""
         call = _current_call()
         is_within = call is not None and call.watches is self
-        if not is_within:
-            await self._ended()
+        if not is_within and _is_running(self._delivery):
+            await self._deliver_what_is_due()
         for watch in [*self._watches]:
             watch.cancel()
         if not is_within:
             for task in (self._delivery, self._callback):
                 if task is not None and _is_running(task):
                     task.cancel()
+            await self._ended()
+
+    async def _deliver_what_is_due(self) -> None:
+        """Up to what is committed by now, for as long as callback after callback returns."""
+        try:
+            self._until = (await self._log.end()).sequence
+        except AmfsError as error:
+            _log.warning("what was due to the watches could not be read at closing: %s", error)
+            return
+        heard: object = None
+        while _is_running(self._delivery):
+            if heard == (heard := (self._position, self._call_count)):
+                _log.warning("a callback did not return within %g s of closing; it is cancelled", GRACE_S)
+                return
             await self._ended()
 
     async def _ended(self) -> None:
@@ -166,7 +185,7 @@ class Watches:
         try:
             while self._watches and self._position is not None:
                 seen = self._news.count
-                batch = await self._log.read(self._position, EVERYTHING, None)
+                batch = await self._log.read(self._position, EVERYTHING, self._until)
                 self.is_behind = False
                 for change in batch.changes:
                     await self._tell(change)
@@ -178,8 +197,9 @@ class Watches:
                     if seen == self._news.count:
                         break
         except Exception:  # noqa: BLE001 - nobody awaits this task: it tells, and stays behind
+            if not self.is_behind:
+                _log.exception("changes could not be read, and are delivered when they can be")
             self.is_behind = True
-            _log.exception("changes could not be read, and are delivered when they can be")
         finally:
             if not self._watches:
                 self._position = None
@@ -194,26 +214,30 @@ class Watches:
     async def _tell(self, change: Placed) -> None:
         for watch in [*self._watches]:
             if watch.hears(change):
-                await self._call(watch, change.event.entry.model_copy(deep=True))
+                await self._call(watch, change.event.entry)
 
     async def _call(self, watch: Watch, entry: MemoryEntry) -> None:
         call = _Call(self)
+        where = "everything" if watch.entity_path is None else quoted(watch.entity_path)
         context = watch.context.copy()
         context.run(_calling.set, call)
         task = asyncio.create_task(_called(watch.callback, entry), context=context)
         self._callback = task
         try:
-            await asyncio.wait({task})
+            await asyncio.wait({task}, timeout=SLOW_CALLBACK_S)
+            if not task.done():
+                _log.warning("writers wait for the callback of a watch on %s, which does not return", where)
+                await asyncio.wait({task})
         finally:
             call.is_over = True
+            self._call_count += 1
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if error is not None:
-            where = "everything" if watch.entity_path is None else quoted(watch.entity_path)
             _log.error("the callback of a watch on %s failed", where, exc_info=error)
 
 
 async def _called(callback: Callback, entry: MemoryEntry) -> None:
-    result = callback(entry)
+    result = callback(entry.model_copy(deep=True))
     if inspect.isawaitable(result):
         await result
 

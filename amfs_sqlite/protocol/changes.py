@@ -43,6 +43,10 @@ class Changes(Protocol):
         run one after the other in the order they were set up, and may be coroutine functions; one that
         raises is logged, and touches neither the writer nor the others. A write made inside a callback is
         delivered when that callback has returned. The same callback twice is two subscriptions.
+
+        A callback must not wait for anything that itself waits for a write of this adapter: writers wait
+        for callbacks, so both would wait for ever. Read ``changes`` instead, or hand the entry on to a
+        queue without a limit. Raises InvalidArgumentError where an argument is of another type.
         """
         ...
 
@@ -60,6 +64,6 @@ class Changes(Protocol):
         ``entity_path`` covers the path and everything below it; None or '' is everywhere. With ``follow``
         it waits for more and ends when the adapter is closed; without, it ends at the present. A cursor
         outlives the process. Between two events nothing is held: the consumer may write, take its time, or
-        walk away. Raises InvalidCursorError for a cursor of another store.
+        walk away. The first step raises InvalidCursorError for a cursor that is none of this store's.
         """
         ...

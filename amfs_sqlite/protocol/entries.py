@@ -56,7 +56,7 @@ class Entries(Protocol):
 
         Raises VersionConflictError, IdempotencyConflictError, or InvalidArgumentError for an empty
         or over-long path or key, a lone surrogate anywhere, a value that is no JSON (NaN, infinity,
-        other types), nests deeper or is larger than the limits in ``rules/limits.py``, or a
+        other types), nests deeper or is larger than the limits in ``rules/values.py``, or a
         confidence that is not finite, or that the outcome policy does not take. Nothing is stored
         then.
         """

@@ -23,8 +23,10 @@ def insert(draft: State, write: Write, now: datetime) -> MemoryEntry:
     content = content_hash(decode(encode(entry.value)))
     chain = before.written.integrity_chain if before else None
     written_at = entry.provenance.written_at or now
+    carried = seen.opinion.outcome_count if seen else 0
     complete = entry.model_copy(
         update={
+            "outcome_count": carried if write.carries_outcome_count else entry.outcome_count,
             "version": next_version(current),
             "provenance": entry.provenance.model_copy(update={"written_at": written_at}),
             "content_hash": content,

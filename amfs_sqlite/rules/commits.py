@@ -27,6 +27,7 @@ from amfs_sqlite.rules.limits import (
     check_count,
     check_entry,
     check_name,
+    unacceptable,
 )
 from amfs_sqlite.rules.outcomes import check_record
 from amfs_sqlite.rules.values import decode, encode
@@ -46,6 +47,7 @@ class PreparedWrite:
     value: str
     content_hash: str
     expected_version: int | None
+    carries_outcome_count: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,7 @@ def checked_model(given: object, kind: type[M], argument: str) -> M:
     try:
         return given.revalidated()
     except ValidationError as refused:
-        first = refused.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, (argument, *first["loc"])))
-        raise InvalidArgumentError(place, f"is not acceptable: {first['msg']}") from refused
+        raise unacceptable(refused, argument) from refused
 
 
 def prepare_write(write: Write, policy: OutcomePolicy) -> PreparedWrite:
@@ -116,6 +116,7 @@ def prepare_write(write: Write, policy: OutcomePolicy) -> PreparedWrite:
         value=value,
         content_hash=content_hash(decode(value)),
         expected_version=write.expected_version,
+        carries_outcome_count=bool(write.carries_outcome_count),
     )
 
 

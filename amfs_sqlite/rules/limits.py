@@ -1,13 +1,19 @@
 """What may be stored and asked for: every limit has a name, a unit, and an error that says it."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_snake
 
 from amfs_sqlite.clock import instant
 from amfs_sqlite.errors import InvalidArgumentError, quoted
-from amfs_sqlite.models import MemoryEntry, OutcomeRecord, SearchQuery
+from amfs_sqlite.models import MemoryEntry, Model, OutcomeRecord, SearchQuery
 from amfs_sqlite.rules.values import check_text, encode
+
+M = TypeVar("M", bound=Model)
 
 MAX_ADDRESS_CHARACTERS = 4096
 MAX_NAME_CHARACTERS = 4096
@@ -19,6 +25,30 @@ MAX_PATHS = 100
 MAX_REFERENCES = 1_000
 MAX_REFERENCE_SLASHES = 256
 MAX_OUTCOME_COUNT = 2**63 - 1
+
+
+def made(kind: type[M], names: Mapping[str, str] | None = None, /, **fields: Any) -> M:
+    """The model of these fields. Raises InvalidArgumentError, naming the field, or what ``names`` has for it.
+
+    >>> from amfs_sqlite.models import EntryRef
+    >>> made(EntryRef, entity_path="p", key=5)
+    Traceback (most recent call last):
+    amfs_sqlite.errors.InvalidArgumentError: key is not acceptable: Input should be a valid string
+    """
+    try:
+        return kind(**fields)
+    except ValidationError as refused:
+        raise unacceptable(refused, names=names) from refused
+
+
+def unacceptable(
+    refused: ValidationError, *within: str, names: Mapping[str, str] | None = None
+) -> InvalidArgumentError:
+    """What a model refused first, as an error that names where. ``within`` are the places around it."""
+    first = refused.errors(include_url=False, include_input=False)[0]
+    fields = [to_snake(str(part)) for part in first["loc"]]
+    place = ".".join([*within, *((names or {}).get(field, field) for field in fields)])
+    return InvalidArgumentError(place, f"is not acceptable: {first['msg']}")
 
 
 def check_address(entity_path: str, key: str) -> None:
@@ -36,6 +66,18 @@ def check_name(text: str, argument: str, limit: int = MAX_NAME_CHARACTERS) -> No
     if len(text) > limit:
         raise InvalidArgumentError(argument, f"has {len(text)} characters; the limit is {limit}")
     check_text(text, argument)
+
+
+def check_optional_text(text: str | None, argument: str) -> None:
+    """Text of any kind, or None."""
+    if text is not None and not isinstance(text, str):
+        raise InvalidArgumentError(argument, f"is {quoted(text)}, not text")
+
+
+def check_texts(texts: Iterable[str], argument: str) -> None:
+    """Several texts: one alone would be taken for as many as it has characters."""
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InvalidArgumentError(argument, f"is {quoted(texts)}; give a list of texts")
 
 
 def check_tags(tags: Iterable[str]) -> None:

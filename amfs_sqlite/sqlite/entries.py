@@ -61,7 +61,7 @@ ORDER BY v.version LIMIT :limit"""
 VERSION_AT = f"{ENTRY_VERSION} WHERE {AT} AND v.version = :version AND {VERSION_VISIBLE}"
 
 STANDING = f"""
-SELECT c.id, c.version_id, c.version, c.integrity_chain, c.agent_id, c.shared, c.tags
+SELECT c.id, c.version_id, c.version, c.integrity_chain, c.agent_id, c.shared, c.tags, c.outcome_count
 FROM current AS c WHERE {AT}"""
 INSERT_CURRENT = """
 INSERT INTO current (value, amfs_version, agent_id, session_id, written_at, tags, shared, ttl_at,
@@ -97,6 +97,7 @@ class Standing(NamedTuple):
     agent_id: str
     shared: int
     tags: str
+    outcome_count: int
 
 
 def place(tx: Transaction, entity_path: str, key: str) -> dict[str, Any]:
@@ -215,7 +216,10 @@ def write(tx: Transaction, draft: CommitDraft, change: PreparedWrite) -> MemoryE
         before.agent_id if before and known else None,
         (entry.entity_path, entry.key),
     )
-    return append(tx, draft, _stamped(entry, tx.now), change.value, change.content_hash, before=before)
+    entry = _stamped(entry, tx.now)
+    if change.carries_outcome_count:
+        entry = entry.model_copy(update={"outcome_count": before.outcome_count if before and known else 0})
+    return append(tx, draft, entry, change.value, change.content_hash, before=before)
 
 
 def append(

@@ -79,12 +79,16 @@ class SqliteFeed(Feed):
     async def _look_for_others(self) -> None:
         """Until nobody waits any more. A change since the last look ever, however long ago, is announced."""
         await asyncio.sleep(LOOK_EVERY_S)
+        could_look = True
         while self.is_attended:
             try:
                 found = await self._data_version()
             except AmfsError as error:
-                files.log.warning("changes of other processes could not be looked for: %s", error)
+                if could_look:
+                    files.log.warning("changes of other processes could not be looked for: %s", error)
+                could_look = False
             else:
+                could_look = True
                 if found != self._seen or self.is_behind:
                     self._seen = found
                     self.announce()

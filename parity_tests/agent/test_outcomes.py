@@ -130,3 +130,18 @@ async def test_records_are_propagated_in_order(
     ]
     with pytest.raises(InvalidArgumentError, match="outcome_type"):
         OutcomeBackPropagator.make_record("run", "nope", [], "judge")
+
+
+@proves("agent.outcomes")
+async def test_what_has_changed_since_it_was_read_is_not_credited(
+    handoff_adapter: AmfsAdapter, clock: FixedClock
+) -> None:
+    alice, bob = [AgentMemory(name, adapter=handoff_adapter, clock=clock) for name in ("alice", "bob")]
+    for key in ("moved", "same"):
+        await alice.write("svc", key, 1, confidence=0.5)
+        await alice.read("svc", key)
+        await bob.write("svc", key, 2 if key == "moved" else 1, confidence=0.5)
+    moved = await alice.commit_outcome("run", "success")
+    assert [(each.key, each.version, each.confidence) for each in moved] == [("same", 2, 0.6)]
+    [recorded] = await handoff_adapter.list_outcomes()
+    assert [(each.key, each.reason) for each in recorded.effects] == [("moved", "stale"), ("same", None)]

@@ -87,3 +87,20 @@ async def test_the_last_transaction_wins_and_outcome_counts_go_on(alice: AgentMe
     history = await alice.history("svc", "a")
     assert [each.value for each in history] == [0, 0, "second", "first", "again"]
     assert [each.outcome_count for each in history] == [0, 1, 1, 1, 1]
+
+
+@proves("agent.outcome-count")
+async def test_the_count_carried_on_is_the_one_at_the_moment_of_the_commit(
+    handoff_adapter: AmfsAdapter,
+) -> None:
+    alice, bob = [AgentMemory(name, adapter=handoff_adapter) for name in ("alice", "bob")]
+    transaction = alice.transaction()
+    for value in (1, 2):
+        transaction.write("svc", "new", value)
+    await bob.write("svc", "new", 0, confidence=0.5)
+    await bob.commit_outcome("run", "success", ["svc/new"])
+    await transaction.commit()
+    assert [each.outcome_count for each in await alice.history("svc", "new")] == [1, 1, 1]
+    await bob.write("svc", "hidden", 0, shared=False)
+    await bob.commit_outcome("other run", "success", ["svc/hidden"])
+    assert (await alice.write("svc", "hidden", 1)).outcome_count == 0

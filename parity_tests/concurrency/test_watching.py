@@ -320,6 +320,50 @@ async def test_closing_ends_a_callback_that_does_not_return_and_lets_its_writer_
     assert left_running(threads) == []
 
 
+@proves("watching.backlog")
+@pytest.mark.parametrize("target", ["file", "memory"])
+async def test_closing_delivers_all_that_is_due_as_long_as_callbacks_return(
+    path: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watches, "GRACE_S", 0.2)
+    gate, waited_for_the_end = asyncio.Semaphore(0), watches.Watches._ended
+    listener = Listener()
+
+    async def returns_in_its_turn(entry: MemoryEntry) -> None:
+        await gate.acquire()
+        listener(entry)
+
+    async def one_more_returns(self: watches.Watches) -> None:
+        gate.release()
+        await waited_for_the_end(self)
+
+    monkeypatch.setattr(watches.Watches, "_ended", one_more_returns)
+    adapter = SqliteAdapter(path if target == "file" else ":memory:")
+    await adapter.open()
+    await adapter.watch(None, returns_in_its_turn)
+    writers = [asyncio.ensure_future(adapter.write(draft())) for _ in range(4)]
+    async with asyncio.timeout(WITHIN_S):
+        await adapter.close()
+        await asyncio.wait(writers)
+    assert listener.heard == [f"k@{number}" for number in range(1, 5)]
+
+
+@proves("watching.held-up")
+async def test_a_callback_that_holds_up_the_writers_is_told_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watches, "SLOW_CALLBACK_S", 0)
+    told = asyncio.Event()
+    monkeypatch.setattr(watches._log, "warning", lambda *_said: told.set())
+
+    async def waits_until_it_is_told_of(entry: MemoryEntry) -> None:
+        await told.wait()
+
+    async with SqliteAdapter(":memory:") as adapter, asyncio.timeout(WITHIN_S):
+        await adapter.watch(None, waits_until_it_is_told_of)
+        assert (await adapter.write(draft())).version == 1
+
+
 @proves("watching.closing")
 def test_what_the_end_of_a_loop_left_behind_does_not_hinder_closing_or_listening_again(path: str) -> None:
     adapter = SqliteAdapter(path)
