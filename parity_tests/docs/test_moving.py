@@ -1,20 +1,24 @@
 """What an author of an AMFS agent is told of the names here is so."""
 
 import inspect
+import json
 
 from pydantic.alias_generators import to_camel
 
-from amfs_sqlite import AgentMemory
+from amfs_sqlite import AgentMemory, MemoryTransaction, ReadTracker
+from amfs_sqlite.protocol.changes import WatchHandle
+from amfs_sqlite.rules import limits, values
 from parity_tests.docs import pages
 from parity_tests.ledger import proves
 
 HOW_TO = "docs/how-to/move-an-amfs-agent.md"
+TRANSCRIPTS = pages.ROOT / "parity_tests" / "golden" / "transcripts"
 
 
 @pages.documents_here
 @proves("docs.moving")
 def test_every_operation_of_agent_memory_is_told_under_both_names() -> None:
-    (table,) = pages.tables(HOW_TO)
+    table, _ = pages.tables(HOW_TO)
     named = {ours.strip("`"): theirs.strip("`") for theirs, ours, _ in table[1:]}
     public = {name for name in dir(AgentMemory) if not name.startswith("_")}
     assert set(named) == public
@@ -24,7 +28,49 @@ def test_every_operation_of_agent_memory_is_told_under_both_names() -> None:
 @pages.documents_here
 @proves("docs.moving")
 def test_what_is_awaited_is_told() -> None:
-    (table,) = pages.tables(HOW_TO)
+    table, _ = pages.tables(HOW_TO)
     for _, ours, awaited in table[1:]:
         operation = inspect.getattr_static(AgentMemory, ours.strip("`"))
         assert inspect.iscoroutinefunction(operation) == (awaited == "yes"), ours
+
+
+@pages.documents_here
+@proves("docs.moving")
+def test_every_member_of_the_read_log_is_told_under_both_names() -> None:
+    _, (_, *rows) = pages.tables(HOW_TO)
+    named = {ours.strip("`"): theirs.strip("`") for theirs, ours in rows}
+    recorded = [
+        step["op"]
+        for path in TRANSCRIPTS.glob("*.json")
+        for step in json.loads(path.read_text(encoding="utf-8"))["steps"]
+        if step["on"].endswith(".readTracker")
+    ]
+    assert set(named.values()) == {f"readTracker.{name}" for name in recorded}
+    for ours, theirs in named.items():
+        assert to_camel(ours.rpartition(".")[2]) == theirs.rpartition(".")[2]
+        member = inspect.getattr_static(ReadTracker, ours.removeprefix("read_tracker."))
+        assert not inspect.iscoroutinefunction(member)
+
+
+@pages.documents_here
+@proves("docs.moving")
+def test_what_is_said_of_watches_and_transactions_is_so() -> None:
+    said = " ".join(pages.text(HOW_TO).split())
+    handle, transaction = "`cancel` and `cancelled`", "`write`, `set_message`, `pending_count` and `commit`"
+    assert f"The handle of a watch has {handle}, a transaction {transaction};" in said
+    for kind, members in ((WatchHandle, handle), (MemoryTransaction, transaction)):
+        for name in members.replace("`", "").replace(" and ", ", ").split(", "):
+            member = inspect.getattr_static(kind, name)
+            assert inspect.iscoroutinefunction(member) == (name == "commit"), name
+
+
+@pages.documents_here
+@proves("docs.moving")
+def test_the_limits_of_an_import_are_those_of_the_code() -> None:
+    said = " ".join(pages.text(HOW_TO).split())
+    assert f"of at most {limits.MAX_CHANGES:,} changes" in said
+    assert f"SLICE = {limits.MAX_CHANGES:_}" in said
+    assert f"more than {limits.MAX_ADDRESS_CHARACTERS:,} characters" in said
+    assert f"more than {limits.MAX_TAGS:,} pattern refs" in said
+    assert f"deeper than {values.MAX_DEPTH} levels" in said
+    assert f"larger than {values.MAX_VALUE_BYTES // 2**20} MiB of JSON" in said

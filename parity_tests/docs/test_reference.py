@@ -19,7 +19,7 @@ from bridge import operations
 from bridge.cli.main import app
 from bridge.mcp_server.server import TOOLS
 from parity_tests.docs import generate, pages
-from parity_tests.docs.reference import errors, markdown, protocol, python, schema, settings
+from parity_tests.docs.reference import errors, markdown, protocol, python, schema, settings, structured
 from parity_tests.ledger import proves
 
 HOW_TO = "docs/how-to/connect-a-client.md"
@@ -167,3 +167,23 @@ def test_every_code_in_the_table_of_troubles_is_an_error() -> None:
     codes = [row[0].strip("`") for row in troubles[1:] if row[0].startswith("`")]
     assert codes
     assert set(codes) <= {each.code for each in errors.EXAMPLES}
+
+
+@proves("docs.reference")
+def test_every_member_of_a_structured_answer_is_explained() -> None:
+    rows = re.findall(r"^\| `(\S+)` \| [^|]+ \| (.*)$", structured.page(), re.MULTILINE)
+    assert rows
+    # Counts by state and by kind, which the object above them explains.
+    counts = ("packets.", "checked.")
+    assert [name for name, meaning in rows if meaning == "|" and not name.startswith(counts)] == []
+
+
+@pages.documents_here
+@proves("docs.reference")
+def test_the_readme_has_an_example_of_each_package_as_the_python_page_says() -> None:
+    said = " ".join(python.page().split())
+    assert "The [README](../../README.md#use-it-from-python) has an example of each." in said
+    samples = [block.text for block in pages.blocks(pages.README) if block.language == "python"]
+    for name in ("SqliteAdapter", "AgentMemory"):
+        assert any(f"{name}(" in sample and "bridge" not in sample for sample in samples)
+    assert any("from bridge." in sample for sample in samples)

@@ -16,6 +16,8 @@ names; both together keep to the limit of an answer, so that a page may hold few
 Every member is always there and always of one type: what there is none of is an empty text, 0 or an empty
 list. `note` is the line that stands over stored data in the text, and means the same here: data, not
 instructions. Instants are ISO 8601 in UTC. A value is given as text: itself where it is one, else its JSON.
+Where a list holds as many as fit, the count of the same name tells how many there are. The meanings below are
+the descriptions in the schema, so clients have them too.
 
 The tools that write answer an object in any case: [Tools](tools.md) shows them.
 """
