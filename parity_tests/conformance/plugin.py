@@ -12,8 +12,6 @@ from parity_tests.conformance.candidates import Candidate
 from parity_tests.conftest import KINDS_FOR
 from parity_tests.nouns import NOUNS, noun_of
 
-# How and where we write docstrings is a manner of ours, and no duty of an adapter.
-OURS_ALONE = {"surface.docstrings"}
 SHARING = "Sharing"
 """What is no noun, and claimed by a word: that several on one path, in several processes, see one store."""
 FIXTURES = ("adapter_kind", "open_shared")
@@ -122,8 +120,6 @@ class Suite:
 
     def _noun(self, item: pytest.Item) -> str | None:
         """The noun that a test is of: what its first promise is made by, or the operation it is about."""
-        if OURS_ALONE & {*_promised(item)}:
-            return None
         if "open_shared" in getattr(item, "fixturenames", ()):
             return SHARING
         for promise in _promised(item):

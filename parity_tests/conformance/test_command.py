@@ -62,7 +62,7 @@ def test_what_does_not_hold_is_told_with_its_promise_and_ends_with_1(elsewhere: 
     done = elsewhere.run("parity_tests", "--adapter", "mine:factory")
     assert (done.returncode, done.stderr) == (1, "")
     assert "Lifecycle   FAILS" in done.stdout
-    assert "promised: Every operation of an adapter has the protocol's signature." in done.stdout
+    assert "promised: Every operation of an adapter takes what the protocol's takes" in done.stdout
 
 
 @proves("conformance.exit-codes")

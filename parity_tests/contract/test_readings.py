@@ -206,7 +206,7 @@ async def test_a_history_comes_in_pages(
 
 
 @proves("entries.whole-numbers")
-@pytest.mark.parametrize("number", [-1, True, 1.0, "3", 2**64])
+@pytest.mark.parametrize("number", [-1, True, 1.0, "3"])
 @pytest.mark.parametrize(
     ("operation", "argument"),
     [

@@ -1,0 +1,49 @@
+"""Our surfaces are the protocol's to the letter, types and docstrings included."""
+
+import inspect
+from typing import Any
+
+import pytest
+
+from amfs_sqlite import AmfsAdapter
+from parity_tests.contract.test_surface import OPERATIONS, PROPERTIES
+from parity_tests.ledger import proves
+
+
+@proves("ours.signatures")
+@pytest.mark.parametrize("operation", OPERATIONS)
+async def test_a_signature_is_the_protocols_types_included(adapter: AmfsAdapter, operation: str) -> None:
+    declared = getattr(AmfsAdapter, operation)
+    offered = getattr(type(adapter), operation)
+    assert parameters(offered) == parameters(declared)
+    assert inspect.iscoroutinefunction(offered) == inspect.iscoroutinefunction(declared)
+    assert result(offered) in (result(declared), "Self")
+
+
+def parameters(function: Any) -> list[tuple[str, Any, Any, str]]:
+    signature = inspect.signature(function, eval_str=True)
+    return [
+        (each.name, each.kind, each.default, written(each.annotation))
+        for each in signature.parameters.values()
+    ]
+
+
+def result(function: Any) -> str:
+    return written(inspect.signature(function, eval_str=True).return_annotation)
+
+
+def written(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
+@proves("ours.docstrings")
+@pytest.mark.parametrize("operation", [*OPERATIONS, *PROPERTIES])
+async def test_what_an_operation_does_is_said_once_in_the_protocol(
+    adapter: AmfsAdapter, operation: str
+) -> None:
+    offered = getattr(type(adapter), operation)
+    declared = getattr(AmfsAdapter, operation)
+    assert offered.__doc__ is None
+    if not operation.startswith("_"):
+        assert inspect.getdoc(offered) == inspect.getdoc(declared)
+        assert inspect.getdoc(declared)
