@@ -1,8 +1,8 @@
 """Time and identity, passed in. The only module that asks the machine for either."""
 
+import os
 import random
 import time
-import uuid
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Protocol
@@ -52,7 +52,7 @@ class RandomIds:
     """Identifiers from the machine's randomness."""
 
     def hex(self, digits: int) -> str:
-        return uuid.uuid4().hex[:digits] if digits <= 12 else (uuid.uuid4().hex + uuid.uuid4().hex)[:digits]
+        return os.urandom((digits + 1) // 2).hex()[:digits]
 
 
 class CountedIds:
@@ -99,7 +99,14 @@ def spelled(moment: datetime) -> str:
     '2026-01-01T05:00:00.250Z'
     """
     precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec=precision).removesuffix("+00:00") + "Z"
+
+
+def ticks_s() -> float:
+    """Seconds by a clock that never goes back, from no point in particular."""
+    return time.perf_counter()
 
 
 def patience(timeout_s: float) -> Iterator[None]:

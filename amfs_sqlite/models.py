@@ -63,6 +63,12 @@ class Model(BaseModel):
         return cls.model_validate(dict(fields))
 
 
+class PartModel(Model):
+    """A model within others, checked anew with them."""
+
+    model_config = ConfigDict(revalidate_instances="always")
+
+
 class OpenModel(Model):
     """A model that keeps unknown fields. Raises where one field comes under both of its names."""
 
@@ -75,13 +81,15 @@ class OpenModel(Model):
                 raise ValueError(f"{name} and {to_camel(name)} are both given")
         return self
 
-    def revalidated(self) -> Self:
-        """The same, checked anew: ``model_copy`` takes anything. Raises pydantic's ValidationError."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self).model_validate(fields | (self.model_extra or {}))
+    def revalidated(self, **changes: Any) -> Self:
+        """The same with these changes, checked anew: ``model_copy`` takes anything.
+
+        Raises pydantic's ValidationError.
+        """
+        return type(self).model_validate(self.__dict__ | (self.model_extra or {}) | changes)
 
 
-class EntryRef(Model):
+class EntryRef(PartModel):
     """An entry, or one version of it, by address."""
 
     entity_path: str
@@ -93,7 +101,7 @@ class EntryRef(Model):
         return f"{self.entity_path}/{self.key}{at}"
 
 
-class Provenance(Model):
+class Provenance(PartModel):
     """Who wrote a version, when, and under which tags.
 
     ``written_at`` may be None on an entry to be written: the adapter stamps it with its clock.
@@ -106,7 +114,7 @@ class Provenance(Model):
     pattern_refs: Strings = ()
 
 
-class ArtifactRef(Model):
+class ArtifactRef(PartModel):
     """A pointer to something outside the store."""
 
     uri: str
@@ -161,12 +169,16 @@ class MemoryEntry(OpenModel):
         shared: bool = True,
         ttl_at: datetime | str | None = None,
     ) -> Self:
-        """An entry to be written, from the few things a writer usually says."""
+        """An entry to be written, from the few things a writer usually says.
+
+        Raises ValueError, for one text as ``tags`` too.
+        """
+        signed = {"agent_id": agent_id, "session_id": session_id, "pattern_refs": tags}
         return cls(
             entity_path=entity_path,
             key=key,
             value=value,
-            provenance=Provenance(agent_id=agent_id, session_id=session_id, pattern_refs=tuple(tags)),
+            provenance=Provenance.model_validate(signed),
             confidence=confidence,
             shared=shared,
             ttl_at=None if ttl_at is None else instant(ttl_at),
@@ -193,11 +205,6 @@ class MemoryEntry(OpenModel):
         if self.provenance.written_at is None:
             raise ValueError("this entry was never stored: it has no written_at yet")
         return self.provenance.written_at
-
-    def revalidated(self) -> Self:
-        given: Any = self.provenance
-        fresh = Provenance.model_validate(dict(given) if isinstance(given, Provenance) else given)
-        return super().revalidated().model_copy(update={"provenance": fresh})
 
     def to_wire(self) -> dict[str, Any]:
         wire = super().to_wire()

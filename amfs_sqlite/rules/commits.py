@@ -30,7 +30,7 @@ from amfs_sqlite.rules.limits import (
     unacceptable,
 )
 from amfs_sqlite.rules.outcomes import check_record
-from amfs_sqlite.rules.values import decode, encode
+from amfs_sqlite.rules.values import decode, encode, is_plain
 
 M = TypeVar("M", bound=OpenModel)
 
@@ -72,14 +72,24 @@ def prepare_commit(
     """The changes of a commit, ready to be applied. Refuses what cannot be, whatever is stored."""
     if not changes:
         raise InvalidArgumentError("changes", "are none; a commit makes at least one")
-    if len(changes) > MAX_CHANGES:
-        raise InvalidArgumentError("changes", f"are {len(changes)}; the limit is {MAX_CHANGES}")
+    check_change_count(len(changes))
     prepared = tuple(_prepared(change, policy) for change in changes)
+    check_signature(author, message, session_id, idempotency_key)
+    return prepared
+
+
+def check_change_count(count: int) -> None:
+    """Refuse more changes than one commit may hold."""
+    if count > MAX_CHANGES:
+        raise InvalidArgumentError("changes", f"are {count}; the limit is {MAX_CHANGES}")
+
+
+def check_signature(author: str, message: str, session_id: str | None, idempotency_key: str | None) -> None:
+    """Refuse what a commit cannot be signed, described or asked for with."""
     check_name(author, "author")
     check_name(message, "message", MAX_NOTE_CHARACTERS)
     check_name(session_id or "", "session_id")
     check_name(idempotency_key or "", "idempotency_key")
-    return prepared
 
 
 def _prepared(change: Change, policy: OutcomePolicy) -> PreparedChange:
@@ -92,31 +102,55 @@ def _prepared(change: Change, policy: OutcomePolicy) -> PreparedChange:
     raise InvalidArgumentError("changes", f"hold a {type(change).__name__}; use Write and Outcome")
 
 
-def checked_model(given: object, kind: type[M], argument: str) -> M:
-    """The model, whose fields were checked anew. Raises InvalidArgumentError."""
+def checked_model(given: object, kind: type[M], argument: str, **changes: Any) -> M:
+    """The model with these changes, whose fields were checked anew. Raises InvalidArgumentError."""
     if not isinstance(given, kind):
         raise InvalidArgumentError(argument, f"is a {type(given).__name__}; make a {kind.__name__}")
     try:
-        return given.revalidated()
+        return given.revalidated(**changes)
     except ValidationError as refused:
         raise unacceptable(refused, argument) from refused
 
 
 def prepare_write(write: Write, policy: OutcomePolicy) -> PreparedWrite:
     """One write, ready to be applied."""
-    entry = checked_model(write.entry, MemoryEntry, "entry")
+    return prepare_entry(
+        checked_entry(write.entry, "entry"),
+        write.entry.value,
+        policy,
+        write.expected_version,
+        carries_outcome_count=write.carries_outcome_count,
+    )
+
+
+def checked_entry(given: object, argument: str) -> MemoryEntry:
+    """An entry to be written, its fields checked anew, without its value and without what is ours."""
+    return checked_model(
+        given, MemoryEntry, argument, value=None, superseded_at=None, success_count=0, failure_count=0
+    )
+
+
+def prepare_entry(
+    entry: MemoryEntry,
+    value: Any,
+    policy: OutcomePolicy,
+    expected_version: int | None = None,
+    *,
+    carries_outcome_count: bool = False,
+) -> PreparedWrite:
+    """A checked entry and its value, ready to be written."""
     check_entry(entry)
     policy.check_confidence(entry.confidence)
-    value = encode(entry.value)
-    extra = decode(encode(entry.model_extra or {}, "extra"))
-    check_count(write.expected_version, "expected_version")
-    ours = {"value": None, "superseded_at": None, "success_count": 0, "failure_count": 0}
+    text = encode(value)
+    if entry.model_extra:
+        entry = entry.model_copy(update=decode(encode(entry.model_extra, "extra")))
+    check_count(expected_version, "expected_version")
     return PreparedWrite(
-        entry=entry.model_copy(update=ours | extra),
-        value=value,
-        content_hash=content_hash(decode(value)),
-        expected_version=write.expected_version,
-        carries_outcome_count=bool(write.carries_outcome_count),
+        entry=entry,
+        value=text,
+        content_hash=content_hash(value if is_plain(value) else decode(text)),
+        expected_version=expected_version,
+        carries_outcome_count=bool(carries_outcome_count),
     )
 
 

@@ -12,6 +12,14 @@ from amfs_sqlite.models import CommitEntry, MemoryEntry, OutcomeEffect, OutcomeR
 RECORD_FORM = "amfs-sqlite record 1"
 COMMIT_FORM = "amfs-sqlite commit 1"
 GENESIS = ""
+# Made once: json.dumps makes an encoder for every call that does not take its defaults.
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+).encode
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def canonical_json(value: Any) -> str:
@@ -20,7 +28,7 @@ def canonical_json(value: Any) -> str:
     >>> canonical_json({"b": 1, "a": [1.0, "é"]})
     '{"a":[1.0,"\\u00e9"],"b":1}'
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _CANONICAL(value)
 
 
 def content_hash(value: Any) -> str:
@@ -52,14 +60,15 @@ def digest(*fields: str | None) -> str:
     >>> digest("ab", "c") == digest("a", "bc"), digest(None) == digest("")
     (False, False)
     """
-    running = hashlib.sha256()
-    for field in fields:
-        if field is None:
-            running.update(b"-;")
-        else:
-            encoded = field.encode()
-            running.update(b"%d:%b;" % (len(encoded), encoded))
-    return running.hexdigest()
+    parts = [
+        "-;" if field is None else f"{len(field) if field.isascii() else len(field.encode())}:{field};"
+        for field in fields
+    ]
+    return _sha256("".join(parts))
+
+
+NOTHING = digest()
+"""The digest of no fields at all."""
 
 
 def record_digest(entry: MemoryEntry, *, namespace: str, branch: str, kind: str, extra_hash: str) -> str:
@@ -82,7 +91,7 @@ def record_digest(entry: MemoryEntry, *, namespace: str, branch: str, kind: str,
         entry.provenance.agent_id,
         entry.provenance.session_id,
         spelled(entry.written_at),
-        digest(*entry.provenance.pattern_refs),
+        digest(*entry.provenance.pattern_refs) if entry.provenance.pattern_refs else NOTHING,
         "shared" if entry.shared else "private",
         None if entry.ttl_at is None else spelled(entry.ttl_at),
         repr(entry.confidence),
@@ -135,12 +144,8 @@ def commit_digest(
         digest(*parent_ids),
         spelled(created_at),
         tree,
-        canonical_json([entry.to_wire() for entry in listed]),
+        canonical_json([entry.to_wire() for entry in listed]) if listed else "[]",
         describes,
         digest(*record_digests),
-        digest(*outcome_digests),
+        digest(*outcome_digests) if outcome_digests else NOTHING,
     )
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,8 +1,9 @@
 """What may be stored and asked for: every limit has a name, a unit, and an error that says it."""
 
 import math
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date, datetime
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -25,6 +26,7 @@ MAX_PATHS = 100
 MAX_REFERENCES = 1_000
 MAX_REFERENCE_SLASHES = 256
 MAX_OUTCOME_COUNT = 2**63 - 1
+MAX_FLOAT = int(sys.float_info.max)
 
 
 def made(kind: type[M], names: Mapping[str, str] | None = None, /, **fields: Any) -> M:
@@ -54,30 +56,46 @@ def unacceptable(
 def check_address(entity_path: str, key: str) -> None:
     """An address that may be written under."""
     for argument, text in (("entity_path", entity_path), ("key", key)):
+        check_name(text, argument, MAX_ADDRESS_CHARACTERS)
         if not text:
             raise InvalidArgumentError(argument, "is empty; name where to write")
-        check_name(text, argument, MAX_ADDRESS_CHARACTERS)
 
 
 def check_name(text: str, argument: str, limit: int = MAX_NAME_CHARACTERS) -> None:
     """Text of bounded length without lone surrogates; may be empty."""
-    if not isinstance(text, str):
-        raise InvalidArgumentError(argument, f"is {quoted(text)}, not text")
+    check_is_text(text, argument)
     if len(text) > limit:
         raise InvalidArgumentError(argument, f"has {len(text)} characters; the limit is {limit}")
     check_text(text, argument)
 
 
-def check_optional_text(text: str | None, argument: str) -> None:
-    """Text of any kind, or None."""
-    if text is not None and not isinstance(text, str):
+def check_is_text(text: str, argument: str) -> None:
+    """Text of any kind."""
+    if not isinstance(text, str):
         raise InvalidArgumentError(argument, f"is {quoted(text)}, not text")
 
 
-def check_texts(texts: Iterable[str], argument: str) -> None:
-    """Several texts: one alone would be taken for as many as it has characters."""
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+def check_optional_text(text: str | None, argument: str) -> None:
+    """Text of any kind, or None."""
+    if text is not None:
+        check_is_text(text, argument)
+
+
+def check_texts(texts: Collection[str], argument: str) -> None:
+    """Several texts."""
+    if not is_several(texts, str):
         raise InvalidArgumentError(argument, f"is {quoted(texts)}; give a list of texts")
+
+
+def is_several(things: object, kind: type) -> bool:
+    """Whether it holds things of this kind alone. One text holds none: it would go by its characters.
+
+    >>> [is_several(things, str) for things in (["ab"], (), "ab", {"a": 1}, [1], None)]
+    [True, True, False, False, False, False]
+    """
+    if isinstance(things, str | bytes | bytearray | Mapping) or not isinstance(things, Collection):
+        return False
+    return all(isinstance(thing, kind) for thing in things)
 
 
 def check_tags(tags: Iterable[str]) -> None:
@@ -124,6 +142,8 @@ def check_outcome(record: OutcomeRecord) -> None:
 
 def check_search(query: SearchQuery) -> None:
     """Everything about a search except its text and its cursor."""
+    if not isinstance(query, SearchQuery):
+        raise InvalidArgumentError("query", f"is {quoted(query)}; make a SearchQuery")
     check_count(query.limit, "limit")
     check_instant(query.since, "since")
     check_instant(query.until, "until")
@@ -145,8 +165,28 @@ def check_min_confidence(min_confidence: float | None) -> None:
 
 def check_finite(number: float, argument: str) -> None:
     """A number that is neither NaN nor infinite."""
-    if not math.isfinite(number):
-        raise InvalidArgumentError(argument, f"is {number}; it must be a finite number")
+    if not _is_number(number) or not math.isfinite(number):
+        raise InvalidArgumentError(argument, f"is {quoted(number)}; it must be a finite number")
+
+
+def check_number(number: float, argument: str) -> None:
+    """A number, NaN and infinity among them."""
+    if not _is_number(number):
+        raise InvalidArgumentError(
+            argument, f"is {quoted(number)}; it must be a number that a float can hold"
+        )
+
+
+def _is_number(given: object) -> bool:
+    if isinstance(given, int) and not isinstance(given, bool):
+        return abs(given) <= MAX_FLOAT
+    return isinstance(given, float)
+
+
+def check_flag(flag: bool, argument: str) -> None:
+    """True or False."""
+    if not isinstance(flag, bool):
+        raise InvalidArgumentError(argument, f"is {quoted(flag)}; it must be True or False")
 
 
 def check_count(number: int | None, argument: str) -> None:
@@ -161,9 +201,10 @@ def check_instant(spelling: datetime | str | None, argument: str) -> datetime | 
     """The instant meant; None and '' are none."""
     if spelling is None or spelling == "":
         return None
+    problem = f"is {quoted(spelling)}, no instant; write it like 2026-01-31T12:00:00Z"
+    if not isinstance(spelling, str | date):
+        raise InvalidArgumentError(argument, problem)
     try:
         return instant(spelling)
-    except (ValueError, TypeError) as refused:
-        raise InvalidArgumentError(
-            argument, f"is {quoted(spelling)}, no instant; write it like 2026-01-31T12:00:00Z"
-        ) from refused
+    except ValueError as refused:
+        raise InvalidArgumentError(argument, problem) from refused

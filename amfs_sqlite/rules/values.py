@@ -9,8 +9,15 @@ from amfs_sqlite.errors import InvalidArgumentError, quoted
 MAX_DEPTH = 128
 MAX_INTEGER_DIGITS = 4300
 MAX_VALUE_BYTES = 16 * 1024 * 1024
+MAX_MEMBERS = 1_000_000
 
 _INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+# Made once: json.dumps makes an encoder for every call that does not take its defaults. Nothing that was
+# checked goes round in a circle.
+_COMPACT = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+).encode
 
 
 def encode(value: Any, argument: str = "value") -> str:
@@ -19,9 +26,15 @@ def encode(value: Any, argument: str = "value") -> str:
     >>> encode({"b": 1, "a": [1.0, None, "é"]})
     '{"b":1,"a":[1.0,null,"é"]}'
     """
-    _check(value, argument)
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    if (size := len(text.encode())) > MAX_VALUE_BYTES:
+    if not is_plain(value):
+        _check(value, argument)
+    try:
+        text = _COMPACT(value)
+        size = len(text.encode())
+    except ValueError:
+        _check(value, argument)  # says which part of it has no JSON
+        raise
+    if size > MAX_VALUE_BYTES:
         raise InvalidArgumentError(
             argument,
             f"is {size} bytes of JSON; the limit is {MAX_VALUE_BYTES}: store it outside and keep a pointer",
@@ -34,11 +47,37 @@ def decode(text: str) -> Any:
     return json.loads(text)
 
 
+def is_plain(value: Any) -> bool:
+    """Whether a value is made of JSON's own types alone, within the limits of depth and members: then its
+    text, read back, gives the same. What a number or a text may be is not looked at.
+
+    >>> is_plain({"a": [1, 2.5, None]}), is_plain({1: "a"}), is_plain((1,))
+    (True, False, False)
+    """
+    return type(value) in _SCALARS or _is_plain(value, MAX_DEPTH, [MAX_MEMBERS])
+
+
+def _is_plain(value: Any, levels: int, left: list[int]) -> bool:
+    kind = type(value)
+    if not levels or (kind is not dict and kind is not list):
+        return False
+    left[0] -= len(value)
+    if left[0] < 0:
+        return False
+    for member in value.values() if kind is dict else value:
+        if type(member) not in _SCALARS and not _is_plain(member, levels - 1, left):
+            return False
+    return kind is list or all(type(name) is str for name in value)
+
+
 def _check(value: Any, argument: str) -> None:
     """Refuse what JSON cannot hold, by place. Iterative: a hostile depth must not end the interpreter."""
     pending: list[tuple[Any, str, int]] = [(value, argument, 0)]
+    count = 0
     while pending:
         node, place, depth = pending.pop()
+        if (count := count + 1) > MAX_MEMBERS:
+            raise InvalidArgumentError(argument, f"has more than {MAX_MEMBERS} members; store them apart")
         if depth >= MAX_DEPTH and isinstance(node, dict | list | tuple):
             raise InvalidArgumentError(argument, f"nests deeper than {MAX_DEPTH} levels; flatten it")
         if isinstance(node, dict):

@@ -121,12 +121,10 @@ class SqliteAdapter(AmfsAdapter):
         expected_version: int | None = None,
         idempotency_key: str | None = None,
     ) -> MemoryEntry:
-        return (
-            await self._database.write(
-                commits.commit,
-                commits.write_request(self._database.policy, entry, expected_version, idempotency_key),
-            )
-        ).entries[0]
+        return await self._database.write(
+            commits.commit_entry,
+            commits.write_request(self._database.policy, entry, expected_version, idempotency_key),
+        )
 
     async def write_batch(
         self, entries: Sequence[MemoryEntry], *, idempotency_key: str | None = None

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from amfs_sqlite.models import (
     Change,
@@ -14,19 +14,22 @@ from amfs_sqlite.models import (
     MemoryEntry,
     Outcome,
     OutcomeRecord,
-    Write,
 )
 from amfs_sqlite.rules import ancestry
 from amfs_sqlite.rules.commits import (
     PreparedChange,
     PreparedWrite,
     adopted_id,
+    check_change_count,
     check_free,
     check_may_describe,
     check_saved,
+    check_signature,
+    checked_entry,
     checked_model,
     payload_digest,
     prepare_commit,
+    prepare_entry,
     saved,
 )
 from amfs_sqlite.rules.confidence import OutcomePolicy
@@ -35,12 +38,10 @@ from amfs_sqlite.rules.limits import check_count, check_name
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import commit_for
 from amfs_sqlite.sqlite import entries, idempotency, outcomes
-from amfs_sqlite.sqlite.drafts import CommitDraft
-from amfs_sqlite.sqlite.rows import commit_of, microseconds
+from amfs_sqlite.sqlite.drafts import CommitDraft, Line
+from amfs_sqlite.sqlite.rows import UnreadableRowError, commit_of, microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
-HEAD = "SELECT sequence, digest FROM head"
-MOVE_HEAD = "UPDATE head SET sequence = ?, digest = ?"
 NEWEST_ID = """
 SELECT id FROM commits WHERE namespace = ? AND branch = ? AND kind <> 'description'
 ORDER BY sequence DESC LIMIT 1"""
@@ -113,14 +114,9 @@ def write_request(
     policy: OutcomePolicy, entry: MemoryEntry, expected_version: int | None, idempotency_key: str | None
 ) -> CommitRequest:
     """A request for one write."""
-    entry = checked_model(entry, MemoryEntry, "entry")
-    return request(
-        policy,
-        [Write(entry, expected_version)],
-        author=entry.agent_id,
-        session_id=entry.provenance.session_id or None,
-        idempotency_key=idempotency_key,
-    )
+    checked = checked_entry(entry, "entry")
+    prepared = prepare_entry(checked, entry.value, policy, expected_version)
+    return _signed_by((prepared,), checked, idempotency_key)
 
 
 def batch_request(
@@ -129,15 +125,20 @@ def batch_request(
     """A request for several writes; an empty batch asks for nothing."""
     if not batch:
         return CommitRequest((), "")
-    batch = [checked_model(entry, MemoryEntry, "entries") for entry in batch]
-    asked = request(
-        policy,
-        [Write(entry) for entry in batch],
-        author=batch[0].agent_id,
-        session_id=batch[0].provenance.session_id or None,
-        idempotency_key=idempotency_key,
-    )
-    return replace(asked, batch=batch)
+    checked = [checked_entry(entry, "entries") for entry in batch]
+    check_change_count(len(batch))
+    values = (entry.value for entry in batch)
+    prepared = tuple(prepare_entry(*each, policy) for each in zip(checked, values, strict=True))
+    return replace(_signed_by(prepared, checked[0], idempotency_key), batch=checked)
+
+
+def _signed_by(
+    changes: tuple[PreparedChange, ...], entry: MemoryEntry, idempotency_key: str | None
+) -> CommitRequest:
+    """A request by the author of this entry."""
+    author, session_id = entry.agent_id, entry.provenance.session_id or None
+    check_signature(author, "", session_id, idempotency_key)
+    return CommitRequest(changes, author, session_id=session_id, idempotency_key=idempotency_key)
 
 
 def outcome_request(policy: OutcomePolicy, record: OutcomeRecord) -> CommitRequest:
@@ -148,7 +149,14 @@ def outcome_request(policy: OutcomePolicy, record: OutcomeRecord) -> CommitReque
 
 def commit_entries(tx: Transaction, asked: CommitRequest) -> Sequence[MemoryEntry]:
     """As ``commit``, for those who want the entries alone."""
-    return list(commit(tx, asked).entries) if asked.changes else []
+    if asked.idempotency_key:
+        return list(commit(tx, asked).entries)
+    return _made(tx, asked).entries() if asked.changes else []
+
+
+def commit_entry(tx: Transaction, asked: CommitRequest) -> MemoryEntry:
+    """As ``commit``, for a request of one write."""
+    return commit_entries(tx, asked)[0]
 
 
 def commit(tx: Transaction, asked: CommitRequest) -> CommitResult:
@@ -158,6 +166,34 @@ def commit(tx: Transaction, asked: CommitRequest) -> CommitResult:
     stored = idempotency.find(tx, author, key, payload) if key else None
     if stored is not None:
         return _repeated(tx, stored)
+    made = _made(tx, asked)
+    result = CommitResult(
+        commit=made.commit(), entries=tuple(made.entries()), effects=tuple(made.draft.effects)
+    )
+    if key:
+        idempotency.store(tx, author, key, payload, result)
+    return result
+
+
+class _Made(NamedTuple):
+    """A commit that was appended: its columns as ``COMMIT_AS_MADE`` selects them, and what belongs to it."""
+
+    row: tuple[Any, ...]
+    draft: CommitDraft
+    written: Sequence[MemoryEntry] = ()
+
+    def commit(self) -> Commit:
+        """The commit itself."""
+        return commit_of(self.row, [line.shown() for line in self.draft.lines], self.draft.effects)
+
+    def entries(self) -> list[MemoryEntry]:
+        """The entries written or moved; those it wrote carry its id."""
+        own, named = set(self.draft.lines), {"commit_id": self.row[3]}
+        return [entry.model_copy(update=named) if Line.of(entry) in own else entry for entry in self.written]
+
+
+def _made(tx: Transaction, asked: CommitRequest) -> _Made:
+    """Apply the changes of a request that was not made before."""
     draft = begin(tx)
     written: list[MemoryEntry] = []
     for change in asked.changes:
@@ -166,29 +202,16 @@ def commit(tx: Transaction, asked: CommitRequest) -> CommitResult:
         else:
             written += outcomes.record(tx, draft, change.record)
     writes = any(isinstance(change, PreparedWrite) for change in asked.changes)
-    done = append(
+    made = append(
         tx,
         draft,
         commit_id=_adopted(tx, asked.batch) or tx.ids.hex(COMMIT_ID_DIGITS),
         kind="write" if writes else "outcome",
         message=asked.message,
-        author=author,
+        author=asked.author,
         session_id=asked.session_id,
     )
-    own = {(entry.entity_path, entry.key, entry.version) for entry in draft.entries}
-    result = CommitResult(
-        commit=done,
-        entries=tuple(
-            entry.model_copy(update={"commit_id": done.id})
-            if (entry.entity_path, entry.key, entry.version) in own
-            else entry
-            for entry in written
-        ),
-        effects=tuple(draft.effects),
-    )
-    if key:
-        idempotency.store(tx, author, key, payload, result)
-    return result
+    return made._replace(written=written)
 
 
 def _adopted(tx: Transaction, batch: Sequence[MemoryEntry]) -> str | None:
@@ -197,8 +220,9 @@ def _adopted(tx: Transaction, batch: Sequence[MemoryEntry]) -> str | None:
 
 def begin(tx: Transaction) -> CommitDraft:
     """A draft behind the head of the log."""
-    sequence, digest = tx.row(HEAD)
-    return CommitDraft(sequence=sequence + 1, previous_digest=digest)
+    if tx.ground is None:
+        raise UnreadableRowError("the head of the commit log is missing")
+    return CommitDraft(tx.ground)
 
 
 def append(
@@ -212,18 +236,20 @@ def append(
     session_id: str | None,
     given: Commit | None = None,
     describes: str | None = None,
-) -> Commit:
+) -> _Made:
     """Append the drafted commit to the log and move the head. ``given`` is a commit from outside."""
-    newest = _newest_id(tx, tx.branch)
+    ground = draft.ground
+    newest = ground.newest_commit_id
     branch = tx.branch if given is None else given.branch
     parents = given.parent_ids if given else () if newest is None else (newest,)
-    tree = tree_hash(str(e.content_hash) for e in draft.entries) if draft.entries else None
+    tree = tree_hash(line.content_hash for line in draft.lines) if draft.lines else None
     tree = tree if given is None else given.tree_hash
     listed = () if given is None else given.entries
     created_at = tx.now if given is None else given.created_at
+    sequence = draft.sequence
     digest = commit_digest(
-        draft.previous_digest,
-        sequence=draft.sequence,
+        ground.digest,
+        sequence=sequence,
         commit_id=commit_id,
         namespace=tx.namespace,
         branch=branch,
@@ -240,7 +266,7 @@ def append(
         outcome_digests=draft.outcome_digests,
     )
     row = (
-        draft.sequence,
+        sequence,
         tx.namespace,
         branch,
         commit_id,
@@ -250,16 +276,17 @@ def append(
         session_id,
         encode(list(parents)),
         tree,
-        encode([entry.to_wire() for entry in listed]),
+        encode([entry.to_wire() for entry in listed]) if listed else "[]",
         describes,
         microseconds(created_at),
         digest,
     )
     tx.run(INSERT_COMMIT, row)
-    tx.run(MOVE_HEAD, (draft.sequence, digest))
-    tx.sequence = draft.sequence
-    without_describes = (*row[:11], row[12], digest)
-    return commit_of(without_describes, draft.entries, draft.effects)
+    ground.sequence, ground.digest, ground.is_moved = sequence, digest, True
+    if branch == tx.branch and kind != "description":
+        ground.newest_commit_id = commit_id
+    tx.sequence = sequence
+    return _Made((*row[:11], row[12], digest), draft)
 
 
 def recorded_result(tx: Transaction, idempotency_key: str, *, author: str) -> CommitResult | None:
@@ -318,7 +345,7 @@ def save_commit(tx: Transaction, given: Commit) -> Commit:
             author=given.author_agent_id,
             session_id=given.session_id,
             given=saved(given, tx.namespace, _newest_id(tx, given.branch)),
-        )
+        ).commit()
     if said != (known.message, known.author_agent_id, known.session_id):
         append(
             tx,

@@ -20,9 +20,11 @@ from amfs_sqlite.errors import (
     StoreUnavailableError,
     quoted,
 )
+from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.rules.limits import check_name
 from amfs_sqlite.sqlite import exits, files, functions, index, migrate
+from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.guard import (
     LOCK_SUFFIX,
     FileGuard,
@@ -126,7 +128,7 @@ class Database:
     ) -> T:
         """Run a storage function in a snapshot of its own; it must not write."""
         answer: T = await self._lane(self._reader).submit(
-            lambda connection: body(self._transaction(connection), *args, **kwargs)
+            lambda connection, ground: body(self._reading(connection, ground), *args, **kwargs)
         )
         return answer
 
@@ -140,7 +142,7 @@ class Database:
                 self._scanner = await self._connect(self._run_reads)
                 await hop(self._scanner.connection, self._prepare_reader)
         answer: T = await self._lane(self._scanner or self._reader).submit(
-            lambda connection: body(self._transaction(connection), *args, **kwargs)
+            lambda connection, ground: body(self._reading(connection, ground), *args, **kwargs)
         )
         return answer
 
@@ -149,8 +151,8 @@ class Database:
     ) -> T:
         """Run a storage function in a transaction that is committed before the answer."""
 
-        def counted(connection: sqlite3.Connection) -> tuple[T, int]:
-            tx = self._transaction(connection)
+        def counted(connection: sqlite3.Connection, ground: Ground | None) -> tuple[T, int]:
+            tx = self._transaction(connection, ground)
             result = body(tx, *args, **kwargs)
             self._has_written = self._is_unannounced = True
             self._unindexed += tx.versions_written
@@ -174,8 +176,14 @@ class Database:
             raise AdapterClosedError("is closed" if self._closing else "is not open")
         return lane
 
-    def _transaction(self, connection: sqlite3.Connection) -> Transaction:
-        return Transaction(connection, self.namespace, self.policy, self._ids, self._clock.now())
+    def _transaction(self, connection: sqlite3.Connection, ground: Ground | None = None) -> Transaction:
+        return Transaction(connection, self.namespace, self.policy, self._ids, self._clock.now(), ground)
+
+    def _reading(self, connection: sqlite3.Connection, ground: Ground | None) -> Transaction:
+        """For a function that only reads. In memory it may share a transaction with writers before it."""
+        if ground is not None:
+            ground.settle(connection)
+        return self._transaction(connection)
 
     # ------------------------------------------------------------------ opening and closing
 
@@ -197,7 +205,7 @@ class Database:
                 self._reader = self._writer if self.in_memory else await self._connect(self._run_reads)
                 await hop(self._reader.connection, self._prepare_reader)
                 self._feed = SqliteFeed(
-                    self._reader, self._transaction, self.store_id, is_shared=not self.in_memory
+                    self._reader, self._reading, self.store_id, is_shared=not self.in_memory
                 )
             except BaseException:
                 await self._release()
@@ -276,9 +284,16 @@ class Database:
                     migrate.run(connection, self.path, self._clock.now(), self._ids)
             if not self.in_memory:
                 self._patiently(lambda: _use_write_ahead_log(connection))
+            self._patiently(lambda: self._look_around(connection))
+
+    def _look_around(self, connection: sqlite3.Connection) -> None:
+        # In a snapshot, which is refused as busy while another process creates the file. Outside of one
+        # SQLite would judge by what it knew of the schema before, and say that there is no such table.
+        with _snapshot(connection):
+            connection.execute("SELECT count(*) FROM sqlite_master")
             tx = self._transaction(connection)
-            self.store_id = self._patiently(lambda: migrate.store_id(tx))
-            self._unindexed = self._patiently(lambda: index.pending_count(tx, UNINDEXED_LIMIT))
+            self.store_id = migrate.store_id(tx)
+            self._unindexed = index.pending_count(tx, UNINDEXED_LIMIT)
 
     def _writer_settings(self) -> list[str]:
         return [
@@ -330,8 +345,11 @@ class Database:
         answers: list[Answer] = []
         try:
             with translated(self.path), self._exclusively(connection):
+                ground = Ground.of(connection, self.namespace, MAIN_BRANCH)
                 for body in bodies:
-                    answers.append(Answer(body(connection)))  # noqa: PERF401 - how far it came matters
+                    answers.append(Answer(body(connection, ground)))  # noqa: PERF401 - how far it came matters
+                if ground is not None:
+                    ground.settle(connection)
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
             raised_by_a_body = len(answers) < len(bodies) and not isinstance(error, StoreBusyError)
             if len(bodies) > 1 and raised_by_a_body:
@@ -352,7 +370,10 @@ class Database:
         connection.execute("SAVEPOINT job")
         try:
             with translated(self.path):
-                answer = Answer(body(connection))
+                ground = Ground.of(connection, self.namespace, MAIN_BRANCH)
+                answer = Answer(body(connection, ground))
+                if ground is not None:
+                    ground.settle(connection)
         except Exception as error:
             if not connection.in_transaction:
                 raise
@@ -369,7 +390,7 @@ class Database:
 
         def once() -> Any:
             with _snapshot(connection):
-                return body(connection)
+                return body(connection, None)
 
         try:
             with translated(self.path):
@@ -438,7 +459,7 @@ class Database:
             self._unindexed = 0
             self._writer.submit(self._index).add_done_callback(self._after_indexing)
 
-    def _index(self, connection: sqlite3.Connection) -> None:
+    def _index(self, connection: sqlite3.Connection, _ground: Ground | None) -> None:
         self._unindexed = index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
 
     def _after_indexing(self, job: "asyncio.Future[Any]") -> None:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from amfs_sqlite.models import CommitEntry, MemoryEntry
+from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.rules.commits import PreparedWrite
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain, record_digest
 from amfs_sqlite.rules.limits import check_count, check_instant, check_min_confidence
 from amfs_sqlite.rules.values import decode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
-from amfs_sqlite.sqlite.drafts import CommitDraft
+from amfs_sqlite.sqlite.drafts import CommitDraft, Line
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, version_columns
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -81,8 +81,7 @@ INSERT INTO versions (value, amfs_version, agent_id, session_id, written_at, tag
                       sequence, confidence, outcome_count, success_count, failure_count, key_id,
                       extra_hash, record_digest)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-NEWEST_VERSION_ID = "SELECT coalesce(max(id), 0) FROM versions"
-NEXT_KEY_ID = "SELECT coalesce(max(id), 0) + 1 FROM current"
+NO_EXTRA_HASH = content_hash({})
 UNTAG = "DELETE FROM entry_tags WHERE tag = ? AND key_id = ?"
 TAG = "INSERT OR IGNORE INTO entry_tags (tag, key_id) VALUES (?, ?)"
 
@@ -216,40 +215,45 @@ def write(tx: Transaction, draft: CommitDraft, change: PreparedWrite) -> MemoryE
         before.agent_id if before and known else None,
         (entry.entity_path, entry.key),
     )
-    entry = _stamped(entry, tx.now)
+    changes: dict[str, Any] = {"value": decode(change.value), "content_hash": change.content_hash}
+    if entry.provenance.written_at is None:
+        changes["provenance"] = entry.provenance.model_copy(update={"written_at": tx.now})
     if change.carries_outcome_count:
-        entry = entry.model_copy(update={"outcome_count": before.outcome_count if before and known else 0})
-    return append(tx, draft, entry, change.value, change.content_hash, before=before)
+        changes["outcome_count"] = before.outcome_count if before and known else 0
+    return append(tx, draft, entry, changes, change.value, before=before)
 
 
 def append(
     tx: Transaction,
     draft: CommitDraft,
     entry: MemoryEntry,
+    changes: dict[str, Any],
     value: str,
-    content: str,
     *,
     before: Standing | None,
     kind: str = "write",
 ) -> MemoryEntry:
-    """Store the next version behind what stands there: hashes, both rows, tags, and its line in the
-    commit.
+    """Store the entry with these changes as the next version behind what stands there: hashes, both rows,
+    tags, and its line in the commit. ``value`` is the text of its value.
 
-    ``success_count`` and ``failure_count`` are taken from the entry, the value from its text.
+    ``success_count`` and ``failure_count`` are taken from the entry.
     """
-    version_id: int = tx.value(NEWEST_VERSION_ID) + 1
-    key_id: int = tx.value(NEXT_KEY_ID) if before is None else before.key_id
+    ground = draft.ground
+    ground.newest_version_id += 1
+    if before is None:
+        ground.newest_key_id += 1
+    key_id = before.key_id if before else ground.newest_key_id
+    content = changes.get("content_hash") or entry.content_hash or ""
     entry = entry.model_copy(
-        update={
+        update=changes
+        | {
             "version": next_version(before and before.version),
-            "value": decode(value),
-            "content_hash": content,
             "integrity_chain": integrity_chain(content, before and before.integrity_chain),
         }
     )
     columns = (
         *version_columns(entry, value),
-        version_id,
+        ground.newest_version_id,
         entry.version,
         kind,
         draft.sequence,
@@ -258,34 +262,22 @@ def append(
         entry.success_count,
         entry.failure_count,
     )
-    extra = content_hash(entry.model_extra or {})
+    extra = content_hash(entry.model_extra) if entry.model_extra else NO_EXTRA_HASH
     record = record_digest(entry, namespace=tx.namespace, branch=tx.branch, kind=kind, extra_hash=extra)
     if before is None:
         tx.run(INSERT_CURRENT, (*columns, tx.namespace, tx.branch, entry.entity_path, entry.key))
     else:
         tx.run(UPDATE_CURRENT, (*columns, key_id))
     tx.run(INSERT_VERSION, (*columns, key_id, extra, record))
-    _retag(tx, key_id, decode(before.tags) if before else (), entry.provenance.pattern_refs)
+    _retag(tx, key_id, before.tags if before else "[]", entry.provenance.pattern_refs)
     tx.versions_written += 1
-    draft.add_version(
-        CommitEntry(
-            entity_path=entry.entity_path, key=entry.key, version=entry.version, content_hash=content
-        ),
-        record,
-    )
+    draft.add_version(Line.of(entry), record)
     return entry
 
 
-def _stamped(entry: MemoryEntry, now: datetime) -> MemoryEntry:
-    """The entry written now, unless it says when."""
-    if entry.provenance.written_at is not None:
-        return entry
-    provenance = entry.provenance.model_copy(update={"written_at": now})
-    return entry.model_copy(update={"provenance": provenance})
-
-
-def _retag(tx: Transaction, key_id: int, old: Sequence[str], new: Sequence[str]) -> None:
-    if tuple(old) == tuple(new):
+def _retag(tx: Transaction, key_id: int, stored: str, new: Sequence[str]) -> None:
+    old = () if stored == "[]" else tuple(decode(stored))
+    if old == tuple(new):
         return
     for tag in set(old) - set(new):
         tx.run(UNTAG, (tag, key_id))

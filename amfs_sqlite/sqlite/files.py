@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 from amfs_sqlite.errors import (
     ForeignFileError,
+    InvalidArgumentError,
     NewerSchemaError,
     StoreCorruptError,
     StoreReadOnlyError,
     StoreUnavailableError,
+    quoted,
 )
 
 APPLICATION_ID = 0x414D4653  # "AMFS" in ASCII
@@ -25,12 +27,29 @@ log = logging.getLogger("amfs_sqlite")
 
 
 def resolve(path: str | os.PathLike[str]) -> str:
-    """The one absolute path of a store, however it was spelled; ``~`` is the user's home."""
-    spelled = os.fspath(path)
+    """The one absolute path of a store, however it was spelled; ``~`` is the user's home.
+
+    Raises InvalidArgumentError for what is no path, and StoreUnavailableError for an impossible one.
+
+    >>> resolve("folder/")
+    Traceback (most recent call last):
+    amfs_sqlite.errors.StoreUnavailableError: 'folder/': names a folder: put the name of a file \
+behind it; check the path, its permissions and the disk
+    >>> resolve(None)
+    Traceback (most recent call last):
+    amfs_sqlite.errors.InvalidArgumentError: path is None; give the path of a file as text or pathlib.Path
+    """
+    spelled = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(spelled, str):
+        raise InvalidArgumentError(
+            "path", f"is {quoted(path)}; give the path of a file as text or pathlib.Path"
+        )
     if not spelled.strip():
         raise StoreUnavailableError(spelled, "no path was given")
     if "\0" in spelled:
         raise StoreUnavailableError(spelled, "a path cannot hold a NUL character")
+    if spelled.replace(os.altsep or os.sep, os.sep).rpartition(os.sep)[2] in ("", os.curdir, os.pardir):
+        raise StoreUnavailableError(spelled, "names a folder: put the name of a file behind it")
     try:
         return os.path.realpath(Path(spelled).expanduser())
     except RuntimeError as unknown:

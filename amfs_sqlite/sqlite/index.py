@@ -10,9 +10,11 @@ BATCH = 1000
 INDEXED_THROUGH = """
 SELECT coalesce((SELECT indexed_version_id FROM text_state WHERE tokenizer_version = ?), 0)"""
 PENDING_COUNT = """
-SELECT count(*) FROM (SELECT 1 FROM current WHERE version_id > ? LIMIT ?)"""
+SELECT count(*) FROM (SELECT 1 FROM versions WHERE id > ? LIMIT ?)"""
 PENDING = """
-SELECT c.version_id, c.id FROM current AS c WHERE c.version_id > ? ORDER BY c.version_id LIMIT ?"""
+SELECT v.id, c.id FROM versions AS v JOIN current AS c ON c.id = v.key_id AND c.version_id = v.id
+WHERE v.id > ? ORDER BY v.id LIMIT ?"""
+NEWEST = "SELECT coalesce(max(id), 0) FROM versions"
 ENTRY_OF_KEY = f"{ENTRY} WHERE c.id = ?"
 CLEAR = "DELETE FROM text_index"
 REPLACE = "INSERT OR REPLACE INTO text_index (rowid, tokens) VALUES (?, ?)"
@@ -27,19 +29,20 @@ def indexed_through(tx: Transaction) -> int:
 
 
 def pending_count(tx: Transaction, limit: int) -> int:
-    """How many keys the index lags behind, counted up to the limit."""
+    """How many versions the index lags behind, counted up to the limit."""
     count: int = tx.value(PENDING_COUNT, (indexed_through(tx), limit))
     return count
 
 
 def catch_up(tx: Transaction, limit: int) -> int:
-    """Index the longest unindexed keys, a batch of them; how many are left, counted up to the limit."""
+    """Index the longest unindexed keys, a batch of them; how many versions are left, up to the limit."""
     through = indexed_through(tx)
     if through == 0:
         tx.run(CLEAR)
-    for version_id, key_id in tx.all(PENDING, (through, BATCH)):
+    pending = tx.all(PENDING, (through, BATCH))
+    for _, key_id in pending:
         row = tx.row(ENTRY_OF_KEY, (key_id,))
         tx.run(REPLACE, (key_id, joined(entry_tokens(entry_of(row)))))
-        through = version_id
+    through = pending[-1][0] if len(pending) == BATCH else tx.value(NEWEST)
     tx.run(ADVANCE, (through, TOKENIZER_VERSION))
     return pending_count(tx, limit)

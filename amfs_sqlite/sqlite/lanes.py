@@ -12,11 +12,13 @@ from typing import Any, TypeVar, cast
 import aiosqlite
 
 from amfs_sqlite.errors import AdapterClosedError
+from amfs_sqlite.sqlite.ground import Ground
 
 GROUP_LIMIT = 256
 
 T = TypeVar("T")
-Body = Callable[[sqlite3.Connection], Any]
+Body = Callable[[sqlite3.Connection, Ground | None], Any]
+"""A job: it is given the connection, and in a transaction that writes what commits build on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequenc
     if given.committed_at is None:
         given = given.model_copy(update={"committed_at": tx.now})
     stored = encode(given.to_wire(), "record")
-    newest: int = tx.value(entries.NEWEST_VERSION_ID)
+    newest = draft.ground.newest_version_id
 
     def is_current(path: str, key: str) -> bool:
         return entries.current(tx, path, key, given.agent_id) is not None
@@ -124,8 +124,7 @@ def _affect(
         opinion = (entry.confidence, entry.outcome_count, entry.success_count, entry.failure_count)
         tx.run(MOVE_OPINION, (*opinion, before.key_id))
     else:
-        value, content = encode(current.value), current.content_hash or ""
-        entry = entries.append(tx, draft, entry, value, content, before=before, kind="outcome")
+        entry = entries.append(tx, draft, entry, {}, encode(current.value), before=before, kind="outcome")
     return Affected(before.key_id, effect, entry)
 
 

@@ -11,6 +11,7 @@ from amfs_sqlite.models import (
     Commit,
     CommitEntry,
     MemoryEntry,
+    Model,
     OutcomeEffect,
     OutcomeRecord,
     Provenance,
@@ -19,6 +20,7 @@ from amfs_sqlite.rules.values import decode, encode
 
 P = ParamSpec("P")
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 
 # What reading a damaged row may come to: JSON that is none, that is another shape, a year 300000.
 UNREADABLE = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -78,31 +80,55 @@ def entry_of(row: Sequence[Any]) -> MemoryEntry:
         ttl_at, artifact_refs, extra, content_hash, chain, commit_id,
         confidence, outcome_count, success_count, failure_count, superseded_at,
     ) = row  # fmt: skip
-    return MemoryEntry(
-        **(decode(extra) if extra != "{}" else {}),
-        entity_path=path,
-        key=key,
-        version=version,
-        value=None if value is None else decode(value),
-        amfs_version=amfs_version,
-        provenance=Provenance(
-            agent_id=agent_id,
-            session_id=session_id,
-            written_at=moment(written_at),
-            pattern_refs=() if tags == "[]" else tuple(json.loads(tags)),
-        ),
-        shared=bool(shared),
-        ttl_at=optional_moment(ttl_at),
-        artifact_refs=_artifact_refs(artifact_refs),
-        content_hash=content_hash,
-        integrity_chain=chain,
-        commit_id=commit_id,
-        confidence=confidence,
-        outcome_count=outcome_count,
-        success_count=success_count,
-        failure_count=failure_count,
-        superseded_at=optional_moment(superseded_at),
-    )
+    provenance = {
+        "agent_id": agent_id,
+        "session_id": session_id,
+        "written_at": moment(written_at),
+        "pattern_refs": () if tags == "[]" else _tags(tags),
+    }
+    fields = {
+        "amfs_version": amfs_version,
+        "entity_path": path,
+        "key": key,
+        "version": version,
+        "value": None if value is None else decode(value),
+        "provenance": _whole(Provenance, provenance, None),
+        "confidence": confidence,
+        "outcome_count": outcome_count,
+        "ttl_at": None if ttl_at is None else moment(ttl_at),
+        "artifact_refs": None,
+        "shared": shared == 1,
+        "content_hash": content_hash,
+        "integrity_chain": chain,
+        "commit_id": commit_id,
+        "superseded_at": None if superseded_at is None else moment(superseded_at),
+        "success_count": success_count,
+        "failure_count": failure_count,
+    }
+    if extra == "{}" and artifact_refs is None:
+        return _whole(MemoryEntry, fields, {})
+    fields["artifact_refs"] = _artifact_refs(artifact_refs)
+    return MemoryEntry(**decode(extra), **fields)
+
+
+def _whole(kind: type[M], fields: dict[str, Any], extra: dict[str, Any] | None) -> M:
+    """A model of all its fields, each of its own type already: the table's columns see to that.
+
+    Validating them again would take most of the time that reading takes.
+    """
+    model = kind.__new__(kind)
+    object.__setattr__(model, "__dict__", fields)
+    object.__setattr__(model, "__pydantic_fields_set__", set(fields))
+    object.__setattr__(model, "__pydantic_extra__", extra)
+    object.__setattr__(model, "__pydantic_private__", None)
+    return model
+
+
+def _tags(stored: str) -> tuple[str, ...]:
+    tags = decode(stored)
+    if type(tags) is not list or not all(type(tag) is str for tag in tags):
+        raise ValueError("tags are a list of texts")
+    return tuple(tags)
 
 
 def _artifact_refs(stored: str | None) -> tuple[ArtifactRef, ...] | None:
@@ -120,11 +146,11 @@ def version_columns(entry: MemoryEntry, value: str) -> tuple[Any, ...]:
         entry.provenance.agent_id,
         entry.provenance.session_id,
         microseconds(entry.written_at),
-        encode(list(entry.provenance.pattern_refs)),
+        encode(list(entry.provenance.pattern_refs)) if entry.provenance.pattern_refs else "[]",
         int(entry.shared),
         optional_microseconds(entry.ttl_at),
         None if refs is None else encode([ref.to_wire() for ref in refs], "artifact_refs"),
-        encode(entry.model_extra or {}, "extra"),
+        encode(entry.model_extra, "extra") if entry.model_extra else "{}",
         entry.content_hash,
         entry.integrity_chain,
     )

@@ -10,6 +10,7 @@ from amfs_sqlite.clock import IdSource
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -24,6 +25,8 @@ class Transaction:
     policy: OutcomePolicy
     ids: IdSource
     now: datetime
+    ground: Ground | None = None
+    """What the next commit builds on, where this may write."""
     branch: str = MAIN_BRANCH
     versions_written: int = 0
     sequence: int = 0

@@ -9,6 +9,7 @@ from amfs_sqlite.delivery import Asked, Batch, Feed
 from amfs_sqlite.errors import AmfsError
 from amfs_sqlite.rules.cursors import ChangePosition, change_position
 from amfs_sqlite.sqlite import changes, files
+from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.lanes import Lane
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -16,7 +17,7 @@ LOOK_EVERY_S = 0.5
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Begin = Callable[[sqlite3.Connection], Transaction]
+Begin = Callable[[sqlite3.Connection, Ground | None], Transaction]
 
 
 class SqliteLog:
@@ -46,7 +47,7 @@ class SqliteLog:
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         answer: Any = await self._reader.submit(
-            lambda connection: body(self._begin(connection), *args, **kwargs)
+            lambda connection, ground: body(self._begin(connection, ground), *args, **kwargs)
         )
         return answer  # type: ignore[no-any-return]  # what the body returned
 

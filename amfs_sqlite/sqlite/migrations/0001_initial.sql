@@ -43,7 +43,6 @@ CREATE TABLE commits (
     UNIQUE (namespace, id)
 ) STRICT;
 CREATE INDEX commits_by_namespace ON commits (namespace, sequence) WHERE kind <> 'description';
-CREATE INDEX commits_by_branch ON commits (namespace, branch, sequence) WHERE kind <> 'description';
 CREATE INDEX commits_by_described ON commits (namespace, describes) WHERE describes IS NOT NULL;
 
 -- One row per key, never deleted: what the key says now. id is the order of first writing.
@@ -54,7 +53,7 @@ CREATE TABLE current (
     branch          TEXT    NOT NULL,
     entity_path     TEXT    NOT NULL,
     key             TEXT    NOT NULL,
-    version_id      INTEGER NOT NULL UNIQUE,
+    version_id      INTEGER NOT NULL,
     version         INTEGER NOT NULL,
     kind            TEXT    NOT NULL,
     value           TEXT,

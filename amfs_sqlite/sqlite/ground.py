@@ -1,0 +1,40 @@
+"""What the next commit builds on: read once in a transaction, carried on from commit to commit."""
+
+import sqlite3
+from dataclasses import dataclass
+
+GROUND = """
+SELECT h.sequence, h.digest, (SELECT coalesce(max(id), 0) FROM versions),
+       (SELECT coalesce(max(id), 0) FROM current),
+       (SELECT m.id FROM commits AS m WHERE m.namespace = ? AND m.branch = ? AND m.kind <> 'description'
+        ORDER BY m.sequence DESC LIMIT 1)
+FROM head AS h"""
+MOVE_HEAD = "UPDATE head SET sequence = ?, digest = ?"
+
+
+@dataclass(slots=True)
+class Ground:
+    """Where the store stands within a transaction that writes: the head of the log, the newest version and
+    key, and the newest commit of the branch.
+
+    Nothing of it outlives the transaction, since another process may write next.
+    """
+
+    sequence: int
+    digest: str
+    newest_version_id: int
+    newest_key_id: int
+    newest_commit_id: str | None
+    is_moved: bool = False
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, namespace: str, branch: str) -> "Ground | None":
+        """Where the store stands now; None where it has no head."""
+        row = connection.execute(GROUND, (namespace, branch)).fetchone()
+        return None if row is None else cls(*row)
+
+    def settle(self, connection: sqlite3.Connection) -> None:
+        """Write the head back: the last thing before the transaction is committed, or read by others."""
+        if self.is_moved:
+            connection.execute(MOVE_HEAD, (self.sequence, self.digest))
+            self.is_moved = False
