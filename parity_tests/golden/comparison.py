@@ -13,26 +13,15 @@ INSTANTS = frozenset({"writtenAt", "ttlAt", "committedAt", "recordedAt", "oldest
 
 def difference(expected: Any, got: Any, place: str = "$") -> str | None:
     """The first place where they differ, and how; None where they do not."""
+    if type(expected) is type(got) and not isinstance(expected, Mapping | list) and expected == got:
+        return None
     if _is_number(expected) and _is_number(got):
         return None if _same_number(expected, got) else f"{place}: {expected!r} is not {got!r}"
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
-        for name in (*expected, *got):
-            if name not in expected or name not in got:
-                return f"{place}.{name}: only in what was {'got' if name in got else 'expected'}"
-            if not _same_instant(name, expected[name], got[name]) and (
-                found := difference(expected[name], got[name], f"{place}.{name}")
-            ):
-                return found
-        return None
+        return _in_maps(expected, got, place)
     if isinstance(expected, list) and isinstance(got, list):
-        for i, (one, other) in enumerate(zip(expected, got, strict=False)):
-            if found := difference(one, other, f"{place}[{i}]"):
-                return found
-        if len(expected) != len(got):
-            return f"{place}: {len(expected)} items expected, {len(got)} got"
-        return None
-    same = type(expected) is type(got) and expected == got
-    return None if same else f"{place}: {expected!r} is not {got!r}"
+        return _in_lists(expected, got, place)
+    return f"{place}: {expected!r} is not {got!r}"
 
 
 def same(expected: Any, got: Any) -> bool:
@@ -46,6 +35,26 @@ def moment(spelling: Any) -> datetime | None:
         return instant(spelling)
     except ValueError:
         return None
+
+
+def _in_maps(expected: Mapping[str, Any], got: Mapping[str, Any], place: str) -> str | None:
+    for name in sorted(expected.keys() ^ got.keys()):
+        return f"{place}.{name}: only in what was {'got' if name in got else 'expected'}"
+    for name in expected:
+        if not _same_instant(name, expected[name], got[name]) and (
+            found := difference(expected[name], got[name], f"{place}.{name}")
+        ):
+            return found
+    return None
+
+
+def _in_lists(expected: list[Any], got: list[Any], place: str) -> str | None:
+    for i, (one, other) in enumerate(zip(expected, got, strict=False)):
+        if found := difference(one, other, f"{place}[{i}]"):
+            return found
+    if len(expected) != len(got):
+        return f"{place}: {len(expected)} items expected, {len(got)} got"
+    return None
 
 
 def _is_number(value: Any) -> bool:

@@ -1,10 +1,12 @@
 """The ledger of deviations from AMFS 0.3: where we answer otherwise than the recorded SDK, and why.
 
 A row names the calls it is about, and tells from caller, arguments, recorded answer and what is stored
-whether it applies. What either side then answers is counted out by `sdk.py` and `recount.py`: the recorded
-answer must be the SDK's, to the last digit, and ours must be the recount of what we store. A row excuses
-nothing else. What follows from a row (an address with another history, a log with another line) is not
-listed: both sides go on from what they hold.
+whether it may apply. How either side stores and answers is foretold by `world.py`, whose manner is a set of
+row ids: the recorded answer must be that of all rows, to the last digit, and ours that of none. Then the rows
+that may apply must be enough to turn the one into the other, from what we hold; only those that are needed
+count as shown. A row excuses nothing else. What follows from a row (an address with another history, a log
+with another line) is not listed: where the SDK would answer as we do, did it hold what we hold, no row is
+needed.
 """
 
 import math
@@ -15,8 +17,8 @@ from typing import Any
 
 from amfs_sqlite.rules.visibility import covers
 from parity_tests.golden import javascript
+from parity_tests.golden.answers import entries_in
 from parity_tests.golden.cast import Call
-from parity_tests.golden.recount import entries_in
 from parity_tests.golden.refusals import refused
 from parity_tests.golden.searching import DEFAULT_LIMIT
 from parity_tests.golden.transcript import Answer
@@ -55,7 +57,7 @@ class Case:
     @property
     def versions(self) -> Sequence[Entry]:
         """All versions, hidden ones too."""
-        return [entry for versions in self.view.slots.values() for entry in versions]
+        return self.view.versions
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,7 @@ def _meets_what_expired(case: Case) -> bool:
 
 
 def _names_an_instant_freely(case: Case) -> bool:
-    stored = [entry for versions in case.sdk_view.slots.values() for entry in versions]
-    written = [entry["provenance"]["writtenAt"] for entry in stored]
+    written = [entry["provenance"]["writtenAt"] for entry in case.sdk_view.versions]
     spelled = [case.args.get("since"), case.args.get("until"), *written]
     return any(each and not _CANONICAL.fullmatch(each) for each in spelled)
 
@@ -175,8 +176,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         id="copies",
-        calls=WRITES | OUTCOMES | {"mutate", "sameObject"},
-        when=lambda case: case.call.op in ("mutate", "sameObject") or "mutate" in case.watching,
+        calls=WRITES | OUTCOMES | {"sameObject"},
+        when=lambda case: case.call.op == "sameObject" or "mutate" in case.watching,
         sdk="What is passed in and what is returned are the stored objects themselves.",
         ours=(
             "What goes in or comes out is a copy; neither caller nor callback changes the store through it."
@@ -185,7 +186,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         id="private",
-        calls=READS | COUNTS | WRITES | OUTCOMES | LOGS | {"history", "received"},
+        calls=READS | COUNTS | WRITES | OUTCOMES | {"history", "explain"},
         when=_meets_what_is_private,
         sdk=(
             "A private version is hidden by read, list and search alone: reading it is logged, an "
@@ -218,8 +219,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         id="watch",
-        calls=WRITES | OUTCOMES | {"received"},
-        when=lambda case: case.call.op == "received" or "throw" in case.watching,
+        calls=WRITES | OUTCOMES,
+        when=lambda case: "throw" in case.watching,
         sdk=(
             "Callbacks of a path are a set that is called while it writes: twice the same is once, "
             "either handle removes it, what one adds hears the same write, and what one throws "
@@ -255,7 +256,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         id="expired",
-        calls=READS | {"search", "myEntries"} | LOGS,
+        calls=READS | {"search", "myEntries"},
         when=_meets_what_expired,
         sdk="Nothing ever expires.",
         ours=(

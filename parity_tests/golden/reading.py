@@ -1,6 +1,6 @@
 """What every reading call answers, counted out of all that is stored.
 
-Of a view in our manner it is a recount of our own answers, of one in the SDK's what the recorded SDK answers.
+Of a view in our manner it is what we answer, of one in the SDK's what the recorded SDK answers.
 """
 
 from collections import Counter

@@ -7,37 +7,36 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from amfs_sqlite import AmfsAdapter, FixedClock
-from parity_tests.golden import reading, wire
+from parity_tests.golden import wire
+from parity_tests.golden.answers import between, entries_in, has_hashes_of, said, without_hashes
 from parity_tests.golden.cast import Call, Cast
-from parity_tests.golden.comparison import difference
 from parity_tests.golden.deviations import ROWS, Case, Row
+from parity_tests.golden.listing import Fault, Listing
+from parity_tests.golden.logs import Commit
 from parity_tests.golden.player import Player
-from parity_tests.golden.recount import HOLDS_ENTRIES, OurWorld, entries_in, is_entry
-from parity_tests.golden.sdk import SdkWorld
+from parity_tests.golden.state import State
 from parity_tests.golden.transcript import Answer, Step, Transcript
-from parity_tests.golden.view import HASHES, View, address, joined
+from parity_tests.golden.world import World
 
 MakeAdapter = Callable[[FixedClock, str, str], AbstractAsyncContextManager[AmfsAdapter]]
 """Makes an adapter with this clock, this name in the transcript, and this namespace."""
 
-CHANGING = frozenset({"write", "commit", "commitOutcome", "propagate", "propagateBatch"})
-ROUNDS = 100
+OURS: frozenset[str] = frozenset()
 NOT_COMPARED = frozenset({"probe", "defineCallback", "newInMemoryAdapter", "newOutcomeBackPropagator"})
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A step whose answer is neither the recorded one nor explained."""
+    """A step whose answer is neither the recorded one nor explained, or that stored something else."""
 
     transcript: str
     step: Step
-    expected: Any
-    got: Any
-    reason: str
+    fault: Fault
 
     def __str__(self) -> str:
         place = f"{self.transcript} step {self.step.n}: {self.step.on}.{self.step.op}"
-        return f"{place}: {self.reason}\n  expected {self.expected!r}\n  got      {self.got!r}"
+        fault = self.fault
+        return f"{place}: {fault.reason}\n  expected {fault.expected!r}\n  got      {fault.got!r}"
 
 
 @dataclass
@@ -54,11 +53,8 @@ async def replay(transcript: Transcript, make: MakeAdapter, ledger: Sequence[Row
     async with judging(transcript, make, ledger) as judged:
         for step in transcript.steps:
             sides = await judged.play(step)
-            reason = judged.unexplained(sides, step.recorded)
-            if reason is not None:
-                expected, got = _said(step.recorded), _said(sides.got)
-                unexplained = Difference(transcript.name, step, expected, got, reason)
-                return Report(transcript.name, judged.rows, unexplained)
+            if fault := sides.fault or judged.unexplained(sides, step.recorded):
+                return Report(transcript.name, judged.rows, Difference(transcript.name, step, fault))
         return Report(transcript.name, judged.rows)
 
 
@@ -77,12 +73,17 @@ async def judging(
 
 @dataclass(frozen=True)
 class Sides:
-    """One step as it was played: what we answered, and what either side should have."""
+    """One step as it was played: what we answered, what either side should have, and what we held before.
+
+    `fault` is where what we store is not what the calls so far ask for.
+    """
 
     call: Call
     got: Answer
     sdk: Answer
     ours: Answer
+    before: State
+    fault: Fault | None
 
 
 class Judgement:
@@ -92,83 +93,96 @@ class Judgement:
         self.rows: set[str] = set()
         self._player = player
         self._ledger = ledger
-        has_hashes = any(row.id == "hashes" for row in ledger)
-        self._spelled = _without_hashes if has_hashes else _as_it_is
+        manner = frozenset(row.id for row in ledger)
+        self._spelled = without_hashes if "hashes" in manner else _as_it_is
         self._cast = Cast(transcript.clock_start)
-        self._ours = OurWorld(self._cast)
-        self._sdk = SdkWorld(self._cast, frozenset(row.id for row in ledger), self._ours)
+        self._logs: dict[str, list[Commit]] = {}
+        self._ours = World(self._cast, OURS, State(log=self._logs))
+        self._sdk = World(self._cast, manner, State(log=self._logs))
+        self._listings: dict[str, Listing] = {}
 
     async def play(self, step: Step) -> Sides:
         """Play a step on an adapter, and on both sides."""
         call = self._cast.call(step)
-        # The SDK keeps what it is given, so its side is given objects of its own.
-        theirs = self._cast.call(replace(step, args=copy.deepcopy(step.args)))
-        sdk, ours = _snapshot(self._sdk.answer(theirs)), _snapshot(self._ours.answer(call))
+        # The SDK keeps what it is given, and gives it back, so its side has objects of its own.
+        sdk = self._sdk.answer(self._cast.call(replace(step, args=copy.deepcopy(step.args))))
+        sdk = replace(sdk, result=copy.deepcopy(sdk.result))
+        before = self._ours.state.fork()
+        ours = self._ours.answer(call)
         got = (await self._player.play(step)).answer
         self._cast.enter(call)
-        self._ours.remember(step, got.result)
-        if call.op in CHANGING and call.actor.board:
-            # Callbacks may write in their turn; one that never ends is left alone.
-            for _ in range(ROUNDS):
-                if not any([await self._observe(step, board) for board in self._cast.boards()]):
-                    break
-                await self._player.hear(self._ours.call_counts)
-        return Sides(call, got, sdk, ours)
+        await self._player.hear(self._ours.state.call_counts)
+        faults = [await self._listed(board) for board in self._cast.boards()]
+        return Sides(call, got, sdk, ours, before, next((fault for fault in faults if fault), None))
 
-    async def _observe(self, step: Step, board: str) -> bool:
-        adapter = self._player.resolve(board)
-        versions = [wire.answer(entry) for entry in await adapter.list(include_superseded=True)]
-        commits = [wire.answer(commit) for commit in await adapter.list_commits()]
-        return self._ours.observe(step, board, versions, commits)
+    async def _listed(self, board: str) -> Fault | None:
+        adapter, state = self._player.resolve(board), self._ours.state
+        versions = wire.answer(await adapter.list(include_superseded=True))
+        log = self._logs[board] = wire.answer(await adapter.list_commits())
+        listing = self._listings.setdefault(board, Listing())
+        return listing.fault(self._ours.stored(board), state.commits.get(board, ()), versions, log)
 
     def is_met(self, sides: Sides, recorded: Answer) -> bool:
         """Whether we answered as recorded, hashes apart, which must be as the SDK has them."""
-        met = _difference(recorded, sides.got, self._spelled) is None
-        return met and _has_hashes_of(recorded, sides.sdk)
+        return between(recorded, sides.got, self._spelled) is None and has_hashes_of(recorded, sides.sdk)
 
-    def unexplained(self, sides: Sides, recorded: Answer) -> str | None:
+    def unexplained(self, sides: Sides, recorded: Answer) -> Fault | None:
         """What no row explains, were this the recorded answer of the step played last."""
-        call, got = sides.call, sides.got
-        if not is_compared(call.step):
+        if not is_compared(sides.call.step):
             return None
-        if fault := self._ours.hash_fault(got.result):
+        if fault := self._hash_fault(sides.got):
             return fault
         if self.is_met(sides, recorded):
-            if _difference(recorded, got) is not None:
+            if between(recorded, sides.got) is not None:
                 self.rows.add("hashes")
             return None
-        if sides.sdk.is_void and not recorded.is_void:
-            # Neither side has more to say about this call: nothing explains a difference.
-            return _difference(recorded, got)
-        if found := _difference(recorded, sides.sdk):
-            return f"no row makes the SDK answer so: {found}"
-        if found := _difference(sides.ours, got, self._spelled):
-            return f"this is not what we store: {found}"
-        case = Case(
-            call,
-            recorded,
-            view=self._ours.view(call),
-            sdk_view=self._sdk.view(call),
-            watching=self._sdk.watching(call.actor.board),
-        )
-        applying = {row.id for row in self._ledger if call.op in row.calls and row.when(case)}
-        if not applying and not self._is_consequence(sides):
-            return "no row of the ledger applies"
-        self.rows |= applying
+        reason = self.misfit(sides, recorded)
+        if reason is None:
+            rows = self._explaining(sides, recorded)
+            if rows is not None:
+                self.rows |= rows
+                return None
+            reason = "no row of the ledger explains this"
+        return Fault(reason, said(recorded), said(sides.got))
+
+    def _hash_fault(self, got: Answer) -> Fault | None:
+        for entry in entries_in(got.result):
+            faults = [listing.hash_fault(entry) for listing in self._listings.values()]
+            if all(faults):
+                return faults[0]
         return None
 
-    def _is_consequence(self, sides: Sides) -> bool:
-        """Whether the sides answer otherwise only because, by earlier rows, they hold something else."""
+    def misfit(self, sides: Sides, recorded: Answer) -> str | None:
+        """Where a side does not answer as it should: the SDK's as recorded, ours as we do."""
+        if sides.sdk.is_void and not recorded.is_void:
+            # Neither side has more to say about this call: nothing explains a difference.
+            return between(recorded, sides.got)
+        if found := between(recorded, sides.sdk):
+            return f"no row makes the SDK answer so: {found}"
+        if found := between(sides.ours, sides.got, self._spelled):
+            return f"this does not follow from what was asked: {found}"
+        return None
+
+    def _explaining(self, sides: Sides, recorded: Answer) -> set[str] | None:
+        """The rows that turn the SDK's answer, from what we hold, into ours; None if those that apply do not.
+
+        None are needed where the SDK would answer as we do, and only holds something else by earlier rows.
+        """
         call = sides.call
-        if call.op not in reading.READINGS:
-            told = [*entries_in(sides.got.result), *entries_in(sides.sdk.result)]
-            texts = [joined(*address(entry)) for entry in told]
-            if {"entityPath", "key"} <= call.args.keys():
-                texts.append(joined(call.args["entityPath"], call.args["key"]))
-            return not self._sdk.held_the_same(call, self._ours, texts)
-        stored = self._ours.versions(call.actor.board)
-        view = View(stored, self._sdk.manner, call.actor.agent, call.now)
-        return _difference(reading.answer(view, call.op, call.args), sides.ours) is None
+        views = (self._ours.view(call), self._sdk.view(call))
+        case = Case(call, recorded, *views, watching=self._sdk.watching(call.actor.board))
+        needed = {row.id for row in self._ledger if call.op in row.calls and row.when(case)}
+        if not self._is_ours(sides, without=needed):
+            return None
+        for row in sorted(needed):
+            if self._is_ours(sides, without=needed - {row}):
+                needed -= {row}
+        return needed
+
+    def _is_ours(self, sides: Sides, without: set[str]) -> bool:
+        """Whether the SDK would answer as we do, were these rows not, and did it hold what we do."""
+        world = World(self._cast, self._sdk.manner - without, sides.before.fork())
+        return between(world.answer(sides.call), sides.ours, self._spelled) is None
 
 
 def is_compared(step: Step) -> bool:
@@ -176,63 +190,5 @@ def is_compared(step: Step) -> bool:
     return step.op not in NOT_COMPARED
 
 
-def disagreement(sides: Sides, recorded: Answer) -> str | None:
-    """Where a side does not answer as it should: the SDK's as recorded, ours as we do."""
-    if not is_compared(sides.call.step) or sides.sdk.is_void:
-        return None
-    found = _difference(recorded, sides.sdk) or _difference(sides.ours, sides.got, _without_hashes)
-    return found and f"{sides.call.op}: {found}"
-
-
-def _said(answer: Answer) -> Any:
-    return answer.result if answer.error is None else f"{answer.error_type or 'error'}: {answer.error}"
-
-
-def _snapshot(answer: Answer) -> Answer:
-    """The answer as it stands, whatever is done later to what it is made of."""
-    return replace(answer, result=copy.deepcopy(answer.result))
-
-
-def _difference(
-    expected: Answer, got: Answer, spelled: Callable[[Any], Any] = lambda answer: answer
-) -> str | None:
-    if (expected.error is None) != (got.error is None):
-        told = (
-            f"raises {answer.error!r}" if answer.error is not None else "answers"
-            for answer in (expected, got)
-        )
-        return " is not ".join(told)
-    if expected.error is not None or expected.is_void or got.is_void:
-        return None
-    return difference(spelled(expected.result), spelled(got.result))
-
-
-def _as_it_is(answer: Any) -> Any:
-    return answer
-
-
-def _without_hashes(answer: Any) -> Any:
-    if isinstance(answer, list):
-        return [_without_hashes(each) for each in answer]
-    if not isinstance(answer, dict):
-        return answer
-    if is_entry(answer):
-        return answer | {name: None for name in HASHES if name in answer}
-    inner = {name: _without_hashes(answer[name]) for name in HOLDS_ENTRIES if name in answer}
-    return answer | inner
-
-
-def _has_hashes_of(recorded: Answer, sdk: Answer) -> bool:
-    """Whether the hashes are the SDK's: null, or what a caller put there."""
-    if recorded.error is not None or sdk.error is not None:
-        return recorded.error is not None
-    told, known = _hashes(recorded), _hashes(sdk)
-    return told == known or (len(told) != len(known) and all(each == _NO_HASHES for each in told))
-
-
-def _hashes(answer: Answer) -> list[dict[str, Any]]:
-    entries = entries_in(answer.result)
-    return [{name: entry[name] for name in HASHES if name in entry} for entry in entries]
-
-
-_NO_HASHES = dict.fromkeys(HASHES)
+def _as_it_is(result: Any) -> Any:
+    return result

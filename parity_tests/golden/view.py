@@ -1,6 +1,6 @@
 """All that is stored, as one caller sees it at one time, in our manner or in the SDK's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -16,6 +16,13 @@ HASHES = ("contentHash", "integrityChain", "commitId")
 
 class RefusedError(Exception):
     """The call raises."""
+
+
+class Stored(NamedTuple):
+    """A version, and the address it was written to."""
+
+    address: Address
+    entry: Entry
 
 
 class Reading(NamedTuple):
@@ -49,14 +56,14 @@ class View:
     """
 
     def __init__(
-        self, versions: Iterable[Entry], manner: frozenset[str], viewer: str | None, now: datetime
+        self, stored: Iterable[Stored], manner: frozenset[str], viewer: str | None, now: datetime
     ) -> None:
         self.manner = manner
         self.viewer = viewer
         self.now = now
         self.slots: dict[Any, list[Entry]] = {}
-        for entry in versions:
-            self.slots.setdefault(self.slot(*address(entry)), []).append(entry)
+        for place, entry in stored:
+            self.slots.setdefault(self.slot(*place), []).append(entry)
 
     def slot(self, entity_path: str, key: str) -> Any:
         """What tells one key from another: the pair; in the SDK the joined text."""
@@ -91,6 +98,11 @@ class View:
         found = self.slots.get(self.slot(entity_path, key))
         return found[-1] if found else None
 
+    @property
+    def versions(self) -> list[Entry]:
+        """All versions, key by key in the order of first writes, whoever may see them."""
+        return [entry for versions in self.slots.values() for entry in versions]
+
     def under(self, entity_path: str | None, *, superseded: bool) -> list[Entry]:
         """What a path covers, key by key in the order of first writes, whoever may see it."""
         return [
@@ -104,26 +116,19 @@ class View:
         """The current versions that are counted."""
         return [entry for entry in self.under(None, superseded=False) if self.shows(entry)]
 
-    def explained(self, log: Sequence[Reading]) -> list[Entry]:
-        """The entries of a log as they are now, with the versions read."""
-        found = [(self.current(*line.address), line.version) for line in log]
-        return [
-            entry | {"readVersion": version}
-            for entry, version in found
-            if entry is not None and self.shows(entry)
-        ]
+    def lines(self, log: Iterable[Reading]) -> list[Reading]:
+        """A read log with one line for each key, by the time of the last reading."""
+        last = {self.slot(*reading.address): reading for reading in log}
+        return sorted(last.values(), key=lambda line: line.read_at)
 
-    def credited(self, texts: Sequence[str]) -> Sequence[Address]:
-        """Which current entries an outcome's texts name, in order."""
-        found = []
-        for text in texts:
-            cuts = [i for i in reversed(range(len(text))) if text[i] == "/"]
-            for cut in cuts[:1] if "address" in self.manner else cuts:
-                entry = self.current(text[:cut], text[cut + 1 :])
-                if entry is not None and self.shows(entry):
-                    found.append(address(entry))
-                    break
-        return found
+    def credited(self, text: str) -> Entry | None:
+        """The current version that an outcome's text names: cut at the last '/' where there is one."""
+        cuts = [i for i in reversed(range(len(text))) if text[i] == "/"]
+        for cut in cuts[:1] if "address" in self.manner else cuts:
+            entry = self.current(text[:cut], text[cut + 1 :])
+            if entry is not None and self.shows(entry):
+                return entry
+        return None
 
     def _covers(self, entity_path: str | None, slot: Any) -> bool:
         if "address" in self.manner:

@@ -18,9 +18,11 @@ HELD = """
 ## How this is held
 
 Each deviation is a row in `parity_tests/golden/deviations.py`. A step of a recorded story must be answered as
-recorded, or a row must say why not; then the recorded answer must be exactly what the row says of the SDK,
-and ours exactly a recount of what we store. Without any one of the rows a recorded story is not met, and an
-answer altered in one place is noticed.
+recorded, or rows must say why not: then the recorded answer must be exactly what the rows say of the SDK,
+ours exactly what follows from the calls so far, and the rows that concern the call enough to turn the one
+into the other. After every step, everything that is stored and logged must be exactly what the calls ask for.
+Without any one of the rows a recorded story is not met; an answer altered in one place, and an adapter that
+stores something else, are noticed.
 
 `python -m parity_tests.golden DIR` replays a folder of such recordings; the format is told in
 `parity_tests/golden/transcripts/README.md`.
