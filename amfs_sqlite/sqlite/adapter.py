@@ -46,6 +46,7 @@ class SqliteAdapter(AmfsAdapter):
         *,
         namespace: str = DEFAULT_NAMESPACE,
         durability: Durability = "full",
+        inline_reads: bool = True,
         outcomes: OutcomePolicy = AMFS_0_3,
         busy_timeout_s: float = 15.0,
         clock: Clock | None = None,
@@ -56,6 +57,7 @@ class SqliteAdapter(AmfsAdapter):
             namespace=namespace,
             policy=outcomes,
             durability=durability,
+            inline_reads=inline_reads,
             busy_timeout_s=busy_timeout_s,
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
@@ -105,7 +107,7 @@ class SqliteAdapter(AmfsAdapter):
         include_expired: bool = False,
         viewer: str | None = None,
     ) -> MemoryEntry | None:
-        return await self._database.read(
+        return await self._database.glance(
             entries.read,
             entity_path,
             key,
@@ -177,7 +179,7 @@ class SqliteAdapter(AmfsAdapter):
     async def read_at_version(
         self, entity_path: str, key: str, version: int, *, viewer: str | None = None
     ) -> MemoryEntry | None:
-        return await self._database.read(entries.read_at_version, entity_path, key, version, viewer=viewer)
+        return await self._database.glance(entries.read_at_version, entity_path, key, version, viewer=viewer)
 
     async def watch(
         self, entity_path: str | None, callback: Callback, *, viewer: str | None = None

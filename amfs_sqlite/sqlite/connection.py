@@ -4,13 +4,13 @@ import asyncio
 import math
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, get_args
 
 import aiosqlite
 
-from amfs_sqlite.clock import Clock, IdSource, patience
+from amfs_sqlite.clock import Clock, IdSource
 from amfs_sqlite.errors import (
     AdapterClosedError,
     InvalidArgumentError,
@@ -26,22 +26,18 @@ from amfs_sqlite.rules.limits import check_name
 from amfs_sqlite.sqlite import exits, files, functions, index, migrate
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.guard import (
-    LOCK_SUFFIX,
-    FileGuard,
-    Guard,
-    OpenGuard,
-    has_wal_reset_fault,
     known_faults,
 )
+from amfs_sqlite.sqlite.inline import CACHED_STATEMENTS, NOT_INLINE, READER_SETTINGS, InlineReader
 from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop, to_the_end
+from amfs_sqlite.sqlite.locking import WriteLock
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sqlite.translation import is_busy, translated
+from amfs_sqlite.sqlite.translation import translated
 from amfs_sqlite.sqlite.watching import SqliteFeed
 
 MEMORY = ":memory:"
 WAL_PAGES_BEFORE_CHECKPOINT = 2000
 WAL_BYTES_KEPT = 16 * 1024 * 1024
-READER_SETTINGS = ("PRAGMA trusted_schema = OFF", "PRAGMA query_only = ON", "PRAGMA wal_autocheckpoint = 0")
 UNINDEXED_LIMIT = 200
 CLOSE_TIMEOUT_S = 1.0
 
@@ -63,7 +59,7 @@ class StoreDescription(NamedTuple):
 
 
 class Database:
-    """One writer, one reader, and one for long scans when first needed; in memory, one for all."""
+    """A connection that writes, one that reads, one for scans, one for glances; in memory, one for all."""
 
     def __init__(
         self,
@@ -72,6 +68,7 @@ class Database:
         namespace: str,
         policy: OutcomePolicy,
         durability: Durability,
+        inline_reads: bool,
         busy_timeout_s: float,
         clock: Clock,
         ids: IdSource,
@@ -89,20 +86,20 @@ class Database:
         self.policy = policy
         self.store_id = ""
         self._durability = durability
-        self._busy_timeout_s = busy_timeout_s
+        self._inline_reads = inline_reads
         self._clock = clock
         self._ids = ids
-        self._guard: Guard = OpenGuard()
+        self._lock = WriteLock(self.path, in_memory=self.in_memory, timeout_s=busy_timeout_s)
         self._writer: Lane | None = None
         self._reader: Lane | None = None
         self._scanner: Lane | None = None
+        self._inline: InlineReader | None = None
         self._feed: SqliteFeed | None = None
         self._changing = asyncio.Lock()
         self._closing = False
         self._content_is_gone = False
         self._unindexed = 0
         self._has_written = False
-        self._identity: tuple[int, int] | None = None
         self._is_unannounced = False
 
     @property
@@ -136,15 +133,29 @@ class Database:
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """As ``read``, for what takes long: on a connection of its own, so that no other reader waits."""
-        self._lane(self._reader)
-        async with self._changing:
-            if self._scanner is None and not self.in_memory and self.is_open:
-                self._scanner = await self._connect(self._run_reads)
-                await hop(self._scanner.connection, self._prepare_reader)
-        answer: T = await self._lane(self._scanner or self._reader).submit(
+        answer: T = await self._lane(self._scanner).submit(
             lambda connection, ground: body(self._reading(connection, ground), *args, **kwargs)
         )
         return answer
+
+    async def glance(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``read``, for a function of one statement that finds at most one row: in the event loop's own
+        thread, which takes less of the loop's time than handing it to another thread does.
+
+        What takes longer, or meets any trouble, is read as everything else is.
+        """
+        inline, lane = self._inline, self._lane(self._reader)
+        if inline is not None:
+            lane.check_here()
+            await inline.give_way()
+            try:
+                if inline is self._inline:
+                    return body(self._transaction(inline.connection, is_in_loop=True), *args, **kwargs)
+            except NOT_INLINE:
+                return await self.read(body, *args, **kwargs)
+        return await self.read(body, *args, **kwargs)
 
     async def write(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -176,8 +187,12 @@ class Database:
             raise AdapterClosedError("is closed" if self._closing else "is not open")
         return lane
 
-    def _transaction(self, connection: sqlite3.Connection, ground: Ground | None = None) -> Transaction:
-        return Transaction(connection, self.namespace, self.policy, self._ids, self._clock.now(), ground)
+    def _transaction(
+        self, connection: sqlite3.Connection, ground: Ground | None = None, *, is_in_loop: bool = False
+    ) -> Transaction:
+        return Transaction(
+            connection, self.namespace, self.policy, self._ids, self._clock.now(), ground, is_in_loop
+        )
 
     def _reading(self, connection: sqlite3.Connection, ground: Ground | None) -> Transaction:
         """For a function that only reads. In memory it may share a transaction with writers before it."""
@@ -197,13 +212,17 @@ class Database:
             with translated(self.path):
                 if not self.in_memory:
                     files.prepare(self.path, migrate.NEWEST)
-                    self._identity = files.identity(self.path)
-                    self._guard = self._new_guard()
+                self._lock.attach()
             try:
-                self._writer = await self._connect(self._run_writes, self._announce)
-                await hop(self._writer.connection, self._set_up)
-                self._reader = self._writer if self.in_memory else await self._connect(self._run_reads)
-                await hop(self._reader.connection, self._prepare_reader)
+                self._writer = Lane(self._connect_writer, self._run_writes, self._announce)
+                _ = await self._writer.connected()
+                if self.in_memory:
+                    self._reader = self._scanner = self._writer
+                else:
+                    self._reader = Lane(self._connect_reader, self._run_reads)
+                    self._scanner = Lane(self._connect_reader, self._run_reads)
+                    if self._inline_reads:
+                        self._inline = InlineReader(self.path)
                 self._feed = SqliteFeed(
                     self._reader, self._reading, self.store_id, is_shared=not self.in_memory
                 )
@@ -222,26 +241,49 @@ class Database:
                 if self._feed is not None:
                     await self._feed.close()
                     await self._finish()
-                await hop(self._writer.connection, self._tidy_up)
+                await hop(await self._writer.connected(), self._tidy_up)
             finally:
                 await self._release()
                 self._closing = self._has_written = False
                 self._content_is_gone = self.in_memory
 
-    async def _connect(self, run_group: Any, on_done: Callable[[], None] | None = None) -> Lane:
-        target = MEMORY if self.in_memory else files.file_uri(self.path)
+    def _connect_writer(self, lane: Lane) -> Awaitable[aiosqlite.Connection]:
+        return self._connect(lane, self._set_up)
+
+    def _connect_reader(self, lane: Lane) -> Awaitable[aiosqlite.Connection]:
+        return self._connect(lane, self._prepare_reader)
+
+    async def _connect(
+        self, lane: Lane, prepare: Callable[[sqlite3.Connection], None]
+    ) -> aiosqlite.Connection:
+        """A connection on a thread of its own, prepared there before anybody has it."""
+
+        # The thread keeps hold of what made its connection: not of what prepared it, and us behind that.
+        preparing, failed = [prepare], list[BaseException]()
+
+        def made(*args: Any, **kwargs: Any) -> FunctionConnection:
+            connection = FunctionConnection(*args, **kwargs)
+            try:
+                preparing.pop()(connection)
+            except BaseException as error:  # noqa: BLE001 - raised below, when the thread can be ended properly
+                failed.append(error)
+            return connection
+
         with translated(self.path):
             connection = await aiosqlite.connect(
-                target,
+                MEMORY if self.in_memory else files.file_uri(self.path),
                 uri=not self.in_memory,
-                factory=FunctionConnection,
+                factory=made,
                 isolation_level=None,
                 timeout=0,
-                cached_statements=256,
+                cached_statements=CACHED_STATEMENTS,
             )
-        lane = Lane(connection, run_group, on_done)
         exits.watch(lane, connection, self.path)
-        return lane
+        if failed:
+            exits.forget(connection)
+            await connection.close()
+            raise failed[0]
+        return connection
 
     def _announce(self) -> None:
         """After a group of writes, even where all who asked for them have been cancelled."""
@@ -258,33 +300,30 @@ class Database:
         return list(dict.fromkeys(lane for lane in lanes if lane is not None))
 
     async def _release(self) -> None:
-        """The reader first: whoever closes a file last checkpoints it, and that must be the writer."""
-        lanes = self._lanes()
-        self._scanner = self._reader = self._writer = self._feed = None
+        """The readers first: whoever closes a file last checkpoints it, and that must be the writer."""
+        lanes, inline = self._lanes(), self._inline
+        self._scanner = self._reader = self._writer = self._feed = self._inline = None
         try:
+            if inline is not None:
+                inline.close()
             for lane in lanes:
-                exits.forget(lane.connection)
-                await lane.connection.close()
+                if lane.connection is not None:
+                    exits.forget(lane.connection)
+                    await lane.connection.close()
         finally:
-            self._guard.close()
-            self._guard = OpenGuard()
-
-    def _new_guard(self) -> Guard:
-        if not has_wal_reset_fault(sqlite3.sqlite_version_info):
-            return OpenGuard()
-        return FileGuard(self.path + LOCK_SUFFIX)
+            self._lock.detach()
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """The writer's settings and the schema. Where both are in place already nothing is locked."""
         with translated(self.path):
             functions.register(connection)
-            self._patiently(lambda: _run_all(connection, self._writer_settings()))
-            if self._patiently(lambda: migrate.is_needed(connection, self.path)):
-                with self._exclusively(connection):
+            self._lock.patiently(lambda: _run_all(connection, self._writer_settings()))
+            if self._lock.patiently(lambda: migrate.is_needed(connection, self.path)):
+                with self._lock.exclusively(connection):
                     migrate.run(connection, self.path, self._clock.now(), self._ids)
             if not self.in_memory:
-                self._patiently(lambda: _use_write_ahead_log(connection))
-            self._patiently(lambda: self._look_around(connection))
+                self._lock.patiently(lambda: _use_write_ahead_log(connection))
+            self._lock.patiently(lambda: self._look_around(connection))
 
     def _look_around(self, connection: sqlite3.Connection) -> None:
         # In a snapshot, which is refused as busy while another process creates the file. Outside of one
@@ -304,11 +343,9 @@ class Database:
         ]
 
     def _prepare_reader(self, connection: sqlite3.Connection) -> None:
-        if self.in_memory:
-            return
         with translated(self.path):
             functions.register(connection)
-            self._patiently(lambda: _run_all(connection, READER_SETTINGS))
+            self._lock.patiently(lambda: _run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:
         """Index and checkpoint on the way out, unless somebody else is at work: then they will.
@@ -320,23 +357,14 @@ class Database:
         try:
             with translated(self.path):
                 if self._unindexed and not self.in_memory:
-                    with self._exclusively(connection, CLOSE_TIMEOUT_S):
+                    with self._lock.exclusively(connection, CLOSE_TIMEOUT_S):
                         index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
-                self._checkpoint(connection)
+                self._lock.checkpoint(connection, CLOSE_TIMEOUT_S)
         except StoreBusyError:
             return
         except (StoreFullError, StoreReadOnlyError, StoreUnavailableError) as error:
             # Both are derived or repeated work: what was acknowledged is in the file.
             files.log.warning("the text index and the log were left as they are at closing: %s", error)
-
-    def _checkpoint(self, connection: sqlite3.Connection) -> None:
-        for _ in patience(CLOSE_TIMEOUT_S):
-            if self._guard.try_acquire():
-                try:
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                finally:
-                    self._guard.release()
-                return
 
     # ------------------------------------------------------------------ running jobs, on the threads
 
@@ -344,7 +372,7 @@ class Database:
         """All in one transaction; if one raises, once more with each apart, so that only that one fails."""
         answers: list[Answer] = []
         try:
-            with translated(self.path), self._exclusively(connection):
+            with translated(self.path), self._lock.exclusively(connection):
                 ground = Ground.of(connection, self.namespace, MAIN_BRANCH)
                 for body in bodies:
                     answers.append(Answer(body(connection, ground)))  # noqa: PERF401 - how far it came matters
@@ -359,7 +387,7 @@ class Database:
 
     def _run_writes_apart(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
         try:
-            with translated(self.path), self._exclusively(connection):
+            with translated(self.path), self._lock.exclusively(connection):
                 return [self._run_apart(connection, body) for body in bodies]
         except StoreFullError:  # the whole transaction went with one job: what fits may still go in alone
             return [answer for body in bodies for answer in self._run_writes(connection, [body])]
@@ -394,62 +422,9 @@ class Database:
 
         try:
             with translated(self.path):
-                return Answer(self._patiently(once))
+                return Answer(self._lock.patiently(once))
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
             return Answer(error=error)
-
-    def _patiently(self, attempt: Callable[[], T]) -> T:
-        """SQLite answers busy at once: to readers while another process recovers or sets up the file."""
-        for _ in patience(self._busy_timeout_s):
-            try:
-                return attempt()
-            except sqlite3.Error as error:
-                if not is_busy(error):
-                    raise
-        raise StoreBusyError(self.path, f"was locked by another process for {self._busy_timeout_s:g} s")
-
-    @contextmanager
-    def _exclusively(self, connection: sqlite3.Connection, timeout_s: float | None = None) -> Iterator[None]:
-        """One transaction that may write: committed at the end, rolled back on any error."""
-        self._begin(connection, self._busy_timeout_s if timeout_s is None else timeout_s)
-        try:
-            yield
-            if not connection.in_transaction:
-                raise StoreFullError(self.path, "SQLite gave the transaction up")
-            # Before the file is in write-ahead mode, its creation waits here for readers to end.
-            self._patiently(lambda: connection.execute("COMMIT"))
-        finally:
-            try:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-            finally:
-                self._guard.release()
-
-    def _begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
-        self._check_in_place()
-        for _ in patience(timeout_s):
-            if not self._guard.try_acquire():
-                continue
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.Error as error:
-                self._guard.release()
-                if not is_busy(error):
-                    raise
-            else:
-                return
-        raise StoreBusyError(
-            self.path,
-            f"another process held the write lock for {timeout_s:g} s; nothing was stored",
-        )
-
-    def _check_in_place(self) -> None:
-        """A file that was deleted or replaced under us would take writes that nobody finds again."""
-        if not self.in_memory and files.identity(self.path) != self._identity:
-            raise StoreUnavailableError(
-                self.path,
-                "was deleted or replaced while it was open; nothing was stored: open it anew",
-            )
 
     # ------------------------------------------------------------------ beside the jobs
 

@@ -22,6 +22,8 @@ SELECT c.entity_path, c.key, c.version, c.value, c.amfs_version, c.agent_id, c.s
        c.integrity_chain, m.id, c.confidence, c.outcome_count, c.success_count, c.failure_count, NULL
 FROM current AS c LEFT JOIN commits AS m ON m.sequence = c.sequence
 """
+VALUE = 3
+"""Its place among the columns of ``ENTRY`` and ``ENTRY_VERSION``."""
 HERE = "c.namespace = :namespace AND c.branch = :branch"
 AT = f"{HERE} AND c.entity_path = :entity_path AND c.key = :key"
 VISIBLE = "(:viewer IS NULL OR c.shared = 1 OR c.agent_id = :viewer)"
@@ -132,6 +134,7 @@ def current(tx: Transaction, entity_path: str, key: str, viewer: str | None) -> 
     row = tx.one(CURRENT_ENTRY, place(tx, entity_path, key))
     if row is None:
         return None
+    tx.check_length(row[VALUE])
     entry = entry_of(row)
     return entry if is_visible(entry.shared, entry.agent_id, viewer) else None
 
@@ -189,7 +192,10 @@ def read_at_version(
     tx: Transaction, entity_path: str, key: str, version: int, *, viewer: str | None = None
 ) -> MemoryEntry | None:
     row = tx.one(VERSION_AT, place(tx, entity_path, key) | {"version": version, "viewer": viewer})
-    return None if row is None else entry_of(row)
+    if row is None:
+        return None
+    tx.check_length(row[VALUE])
+    return entry_of(row)
 
 
 def stored_version(tx: Transaction, entity_path: str, key: str, version: int) -> MemoryEntry:

@@ -81,12 +81,16 @@ class Lane:
 
     def __init__(
         self,
-        connection: aiosqlite.Connection,
+        connect: Callable[["Lane"], Awaitable[aiosqlite.Connection]],
         run_group: GroupRunner,
         on_done: Callable[[], None] | None = None,
     ) -> None:
-        """``on_done`` is called in the event loop after each group, whoever still waits for it."""
-        self.connection = connection
+        """``connect`` is called when there is something to do for the first time, and again should it fail.
+
+        ``on_done`` is called in the event loop after each group, whoever still waits for it.
+        """
+        self.connection: aiosqlite.Connection | None = None
+        self._connect = connect
         self._run_group = run_group
         self._on_done = on_done
         self._loop = asyncio.get_running_loop()
@@ -99,12 +103,22 @@ class Lane:
         """Whether this is the copy in a forked child: its thread stayed with the parent."""
         return os.getpid() != self._process
 
-    def submit(self, body: Body) -> asyncio.Future[Any]:
-        """Queue a job. Raises AdapterClosedError in another process or event loop than the opening one."""
+    def check_here(self) -> None:
+        """Raise AdapterClosedError in another process or event loop than the opening one."""
         if self.is_inherited:
             raise AdapterClosedError("was opened by another process and does not survive a fork")
         if asyncio.get_running_loop() is not self._loop:
             raise AdapterClosedError("was opened in another event loop")
+
+    async def connected(self) -> aiosqlite.Connection:
+        """The connection, made now if it was not."""
+        if self.connection is None:
+            self.connection = await self._connect(self)
+        return self.connection
+
+    def submit(self, body: Body) -> asyncio.Future[Any]:
+        """Queue a job. Raises AdapterClosedError in another process or event loop than the opening one."""
+        self.check_here()
         future: asyncio.Future[Any] = self._loop.create_future()
         self._waiting.append((body, future))
         if self._drain is None or self._drain.done():
@@ -120,11 +134,13 @@ class Lane:
     async def _run_waiting(self) -> None:
         while group := self._next_group():
             try:
-                answers = await hop(self.connection, self._run_group, [body for body, _ in group])
+                connection = await self.connected()
+                answers = await hop(connection, self._run_group, [body for body, _ in group])
             except asyncio.CancelledError:
                 self._abandon(group)
-                # The thread answers in turn: after this it owes the closing loop nothing more.
-                await hop(self.connection, _nothing)
+                if self.connection is not None:
+                    # The thread answers in turn: after this it owes the closing loop nothing more.
+                    await hop(self.connection, _nothing)
                 raise
             except Exception as error:  # noqa: BLE001 - the connection failed, and all jobs with it
                 answers = [Answer(error=error)] * len(group)

@@ -13,7 +13,13 @@ from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 
+LOOP_CHARACTERS = 64 * 1024
+
 Parameters = Sequence[Any] | Mapping[str, Any]
+
+
+class TooLongForTheLoopError(Exception):
+    """What was asked for is better read on another thread."""
 
 
 @dataclass(slots=True)
@@ -27,10 +33,17 @@ class Transaction:
     now: datetime
     ground: Ground | None = None
     """What the next commit builds on, where this may write."""
+    is_in_loop: bool = False
+    """Whether this keeps the event loop waiting."""
     branch: str = MAIN_BRANCH
     versions_written: int = 0
     sequence: int = 0
     """Of the commit that was made, or that a repeated request made before; 0 where there is none."""
+
+    def check_length(self, stored: str | None) -> None:
+        """Raise TooLongForTheLoopError where reading this text back would keep the event loop for long."""
+        if self.is_in_loop and stored is not None and len(stored) > LOOP_CHARACTERS:
+            raise TooLongForTheLoopError
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         """Run a statement. A parameter that no column can hold is bound as something unequal to all."""

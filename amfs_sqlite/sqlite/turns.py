@@ -10,8 +10,8 @@ TURN_LIMIT_S = 0.0005
 class TurnClock:
     """Stamps the time once in each turn of the loop, for all that happens in it.
 
-    A clock of each caller's own would not do: a hundred callers would each take the whole limit, one after the
-    other, in one turn.
+    A clock of each caller's own would not do: a hundred callers would each take the whole limit, one after
+    the other, in one turn.
     """
 
     def __init__(self) -> None:

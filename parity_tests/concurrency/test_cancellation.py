@@ -79,7 +79,8 @@ def nothing_left(path: str) -> Iterator[None]:
 async def nothing_is_open(adapter: SqliteAdapter) -> bool:
     """Whether, once nothing is under way any more, neither connection is within a transaction."""
     await settled(adapter)
-    return not any(lane.connection.in_transaction for lane in lanes_of(adapter))
+    connections = [lane.connection for lane in lanes_of(adapter)]
+    return not any(each is not None and each.in_transaction for each in connections)
 
 
 @proves("cancellation.writes")

@@ -132,6 +132,7 @@ async def test_an_adapter_that_is_dropped_warns_and_ends_its_threads(
             await adapter.read("svc/a", "k", min_confidence=float("nan"))
         with pytest.raises(ValueError, match="finite"):
             await adapter.write(draft(confidence=float("nan")))
+    assert await adapter.list() != []
     assert len(set(threading.enumerate()) - before) >= 2
     await asyncio.sleep(0)  # The loop, too, holds on to the last answer until its next turn.
     del adapter

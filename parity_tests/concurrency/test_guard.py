@@ -13,7 +13,7 @@ import pytest
 
 from amfs_sqlite import SqliteAdapter
 from amfs_sqlite.clock import patience
-from amfs_sqlite.sqlite import connection, guard
+from amfs_sqlite.sqlite import connection, guard, locking
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import database_of, settled, trace
@@ -29,7 +29,7 @@ WAITING_TIMEOUT_S = 30
 def fault(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the SQLite in use is taken for one with the fault."""
     has_it: bool = request.param
-    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda _: has_it)
+    monkeypatch.setattr(locking, "has_wal_reset_fault", lambda _: has_it)
     return has_it
 
 
@@ -130,7 +130,7 @@ async def test_every_commit_and_every_checkpoint_of_ours_holds_the_guard(
     adapters = [SqliteAdapter(path), SqliteAdapter(path)]
     for adapter in adapters:
         await adapter.open()
-        await trace(adapter, telling(database_of(adapter)._guard))
+        await trace(adapter, telling(database_of(adapter)._lock._guard))
     await asyncio.gather(*(adapters[each % 2].write(draft(value=each)) for each in range(WRITES)))
     for each in range(WRITES):
         await adapters[each % 2].write(draft(value=each))
@@ -154,7 +154,7 @@ async def test_the_guard_is_given_back_whatever_becomes_of_a_transaction(
 
     async with SqliteAdapter(path) as adapter:
         with pytest.raises(sqlite3.DatabaseError, match="no BEGIN IMMEDIATE today"):
-            database_of(adapter)._begin(cast("sqlite3.Connection", Broken()), 0)
+            database_of(adapter)._lock._begin(cast("sqlite3.Connection", Broken()), 0)
         assert held == []
         with pytest.raises(ValueError, match="finite"):
             await adapter.write(draft(confidence=float("inf")))

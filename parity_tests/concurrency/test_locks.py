@@ -11,7 +11,7 @@ import pytest
 
 from amfs_sqlite import MemoryEntry, SearchQuery, SqliteAdapter, StoreBusyError
 from amfs_sqlite.clock import patience
-from amfs_sqlite.sqlite import connection, guard
+from amfs_sqlite.sqlite import connection, guard, locking
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import left_running, write_directly
@@ -67,7 +67,7 @@ def attempted(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
                 tried.set()
             yield
 
-    monkeypatch.setattr("amfs_sqlite.sqlite.connection.patience", watched)
+    monkeypatch.setattr("amfs_sqlite.sqlite.locking.patience", watched)
     return tried
 
 
@@ -125,7 +125,7 @@ async def test_a_creation_that_waited_too_long_leaves_nothing_and_can_be_tried_a
 async def test_a_write_waits_while_another_adapter_is_within_a_transaction(
     path: str, attempted: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda _: True)
+    monkeypatch.setattr(locking, "has_wal_reset_fault", lambda _: True)
     async with SqliteAdapter(path) as adapter:
         with guarded(path):
             writing = asyncio.ensure_future(adapter.write(draft()))
@@ -141,7 +141,7 @@ async def test_a_lock_held_too_long_is_an_error_that_says_so_and_stores_nothing(
     monkeypatch: pytest.MonkeyPatch,
     holding: Callable[[str], AbstractContextManager[object]],
 ) -> None:
-    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda _: True)
+    monkeypatch.setattr(locking, "has_wal_reset_fault", lambda _: True)
     async with SqliteAdapter(path, busy_timeout_s=SHORT_S) as adapter:
         await adapter.write(draft(value="before"))
         with holding(path):

@@ -39,13 +39,13 @@ async def settled(adapter: SqliteAdapter) -> None:
 async def trace(adapter: SqliteAdapter, tell: Callable[[str], None] | None) -> None:
     """Have the writer tell each statement that it is about to run, on its own thread."""
     writer, _ = lanes_of(adapter)
-    await hop(writer.connection, lambda connection: connection.set_trace_callback(tell))
+    await hop(await writer.connected(), lambda connection: connection.set_trace_callback(tell))
 
 
 async def write_directly(adapter: SqliteAdapter, statement: str) -> Any:
     """Run a statement on the writer's own connection; its first row."""
     writer, _ = lanes_of(adapter)
-    return await hop(writer.connection, lambda connection: connection.execute(statement).fetchone())
+    return await hop(await writer.connected(), lambda connection: connection.execute(statement).fetchone())
 
 
 def left_running(before: Iterable[threading.Thread]) -> list[threading.Thread]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite import SqliteAdapter
-from amfs_sqlite.sqlite import connection
+from amfs_sqlite.sqlite import locking
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 
@@ -31,7 +31,7 @@ def mode(path: Path) -> int:
 async def test_all_files_of_a_store_and_the_folders_made_for_it_are_its_owners(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "has_wal_reset_fault", lambda _: True)
+    monkeypatch.setattr(locking, "has_wal_reset_fault", lambda _: True)
     path = tmp_path / "made" / "for it" / "store.db"
     async with SqliteAdapter(path) as adapter:
         await adapter.write(draft())

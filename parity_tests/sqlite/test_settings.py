@@ -51,7 +51,9 @@ async def test_the_connection_of_readers_cannot_write(path: str) -> None:
     async with SqliteAdapter(path) as adapter:
         _, reader = lanes_of(adapter)
         settings = [
-            await hop(reader.connection, lambda raw, name=name: raw.execute(f"PRAGMA {name}").fetchone())
+            await hop(
+                await reader.connected(), lambda raw, name=name: raw.execute(f"PRAGMA {name}").fetchone()
+            )
             for name in ("query_only", "wal_autocheckpoint", "trusted_schema")
         ]
     assert settings == [(1,), (0,), (0,)]

@@ -1,0 +1,100 @@
+"""The right to write a file: taken with patience, held for one transaction or one checkpoint."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from amfs_sqlite.clock import patience
+from amfs_sqlite.errors import StoreBusyError, StoreFullError, StoreUnavailableError
+from amfs_sqlite.sqlite import files
+from amfs_sqlite.sqlite.guard import LOCK_SUFFIX, FileGuard, Guard, OpenGuard, has_wal_reset_fault
+from amfs_sqlite.sqlite.translation import is_busy
+
+T = TypeVar("T")
+
+
+class WriteLock:
+    """SQLite's write lock on one file, and our guard beside it. In memory there is nobody to exclude."""
+
+    def __init__(self, path: str, *, in_memory: bool, timeout_s: float) -> None:
+        self._path = path
+        self._in_memory = in_memory
+        self._timeout_s = timeout_s
+        self._guard: Guard = OpenGuard()
+        self._identity: tuple[int, int] | None = None
+
+    def attach(self) -> None:
+        """From now on this is about the file that stands at the path now."""
+        if not self._in_memory:
+            self._identity = files.identity(self._path)
+            if has_wal_reset_fault(sqlite3.sqlite_version_info):
+                self._guard = FileGuard(self._path + LOCK_SUFFIX)
+
+    def detach(self) -> None:
+        """Let go of the file."""
+        self._guard.close()
+        self._guard = OpenGuard()
+
+    def patiently(self, attempt: Callable[[], T]) -> T:
+        """SQLite answers busy at once: to readers while another process recovers or sets up the file."""
+        for _ in patience(self._timeout_s):
+            try:
+                return attempt()
+            except sqlite3.Error as error:
+                if not is_busy(error):
+                    raise
+        raise StoreBusyError(self._path, f"was locked by another process for {self._timeout_s:g} s")
+
+    @contextmanager
+    def exclusively(self, connection: sqlite3.Connection, timeout_s: float | None = None) -> Iterator[None]:
+        """One transaction that may write: committed at the end, rolled back on any error."""
+        self._begin(connection, self._timeout_s if timeout_s is None else timeout_s)
+        try:
+            yield
+            if not connection.in_transaction:
+                raise StoreFullError(self._path, "SQLite gave the transaction up")
+            # Before the file is in write-ahead mode, its creation waits here for readers to end.
+            self.patiently(lambda: connection.execute("COMMIT"))
+        finally:
+            try:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            finally:
+                self._guard.release()
+
+    def checkpoint(self, connection: sqlite3.Connection, timeout_s: float) -> None:
+        """Move the write-ahead log into the file and cut it, unless somebody is at work all that time."""
+        for _ in patience(timeout_s):
+            if self._guard.try_acquire():
+                try:
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                finally:
+                    self._guard.release()
+                return
+
+    def _begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
+        self._check_in_place()
+        for _ in patience(timeout_s):
+            if not self._guard.try_acquire():
+                continue
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.Error as error:
+                self._guard.release()
+                if not is_busy(error):
+                    raise
+            else:
+                return
+        raise StoreBusyError(
+            self._path,
+            f"another process held the write lock for {timeout_s:g} s; nothing was stored",
+        )
+
+    def _check_in_place(self) -> None:
+        """A file that was deleted or replaced under us would take writes that nobody finds again."""
+        if not self._in_memory and files.identity(self._path) != self._identity:
+            raise StoreUnavailableError(
+                self._path,
+                "was deleted or replaced while it was open; nothing was stored: open it anew",
+            )
