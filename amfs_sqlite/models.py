@@ -418,13 +418,15 @@ class SearchPage(Model):
     """One page of a search, in the order asked for.
 
     ``below_confidence_count`` and ``expired_count`` tell how many more entries all the other
-    filters would have let through, in the whole search and not only on this page.
+    filters would have let through, in the whole search and not only on this page. ``ranked`` is False where
+    relevance was asked for and more than 1,000 entries hold the text: they come in the order of first writes.
     """
 
     entries: Annotated[tuple[MemoryEntry, ...], LISTS_TOO]
     next_cursor: str | None = None
     below_confidence_count: int = 0
     expired_count: int = 0
+    ranked: bool = True
 
 
 class ScopeInfo(Model):

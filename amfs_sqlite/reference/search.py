@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from amfs_sqlite.models import MemoryEntry, SearchPage, SearchQuery
-from amfs_sqlite.reference.store import Store, StoredKey
+from amfs_sqlite.reference.store import State, Store, StoredKey
 from amfs_sqlite.rules.cursors import search_cursor, search_position
 from amfs_sqlite.rules.limits import check_instant, check_search
-from amfs_sqlite.rules.ranking import SORTS, SortField, path_rank, relevance
+from amfs_sqlite.rules.ranking import MAX_RANKED, SORTS, SortField, path_rank, relevance
 from amfs_sqlite.rules.text import Term, contains, entry_tokens, matches, terms_of
 from amfs_sqlite.rules.visibility import covers, is_expired, is_system
 
@@ -30,8 +30,9 @@ def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
     terms = terms_of(query.text) if query.text else None
     behind = search_position(query, viewer, state.store_id)
     now = store.clock.now()
+    is_ranked = query.sort_by != "relevance" or _hit_count(state, terms) <= MAX_RANKED
     passing = [
-        Found(entry, _position(key, entry, query, terms))
+        Found(entry, _position(key, entry, query, terms if is_ranked else None))
         for key in state.keys.values()
         if key.current.is_visible(viewer) and _passes(entry := state.shown(key.current), query, terms)
     ]
@@ -55,7 +56,14 @@ def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
         ),
         below_confidence_count=len(live) - len(ordered),
         expired_count=len(sure) - len(ordered),
+        ranked=is_ranked,
     )
+
+
+def _hit_count(state: State, terms: Sequence[Term] | None) -> int:
+    """How many entries hold the text, whatever else is asked for."""
+    shown = (state.shown(key.current) for key in state.keys.values())
+    return sum(matches(terms or (), entry_tokens(entry)) for entry in shown)
 
 
 def _passes(entry: MemoryEntry, query: SearchQuery, terms: Sequence[Term] | None) -> bool:

@@ -11,6 +11,8 @@ from amfs_sqlite.rules.text import Term, occurrences
 from amfs_sqlite.rules.visibility import covers
 
 SECONDS_PER_DAY = 86_400.0
+MAX_RANKED = 1_000
+"""Where more entries than this hold a text, its words say nothing about their order."""
 
 
 class RecallParts(NamedTuple):
@@ -98,10 +100,14 @@ def path_rank(entity_paths: Sequence[str] | None, entity_path: str) -> int:
 
 
 def relevance(terms: Sequence[Term], tokens: Sequence[str]) -> float:
-    """How often the terms occur among the tokens, where no index can tell how rare they are.
+    """How often the terms occur among the tokens: each counts up to 2, and in a long text for less.
 
-    Each term counts up to 2, and in a long text for less.
+    It goes by the entry alone, not by how rare a word is in the store, so that a page goes on where the last
+    one ended, whatever was written or indexed in between.
+
+    >>> relevance((Term(("a",), False),), ["a", "b"]), relevance((Term(("a",), False),), ["a", "a"])
+    (0.980582, 1.307443)
     """
     counts = [occurrences(term, tokens) for term in terms]
     saturated = sum(2.0 * count / (count + 1.0) for count in counts)
-    return saturated / (1.0 + math.log1p(len(tokens) / 100))
+    return round(saturated / (1.0 + math.log1p(len(tokens) / 100)), 6)

@@ -1,5 +1,6 @@
 """Words: what a text is cut into, and whether a query's words occur in it. The same for every adapter."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ _UNSPACED_SCRIPTS = (
     (0x20000, 0x3FFFF),  # CJK extensions
 )
 
+# All that the rules below come to where there is nothing to normalise.
+_ASCII_WORDS = re.compile("[0-9a-z]+").findall
+
 _SEPARATOR, _LETTERS, _UNSPACED = range(3)
 
 
@@ -54,6 +58,8 @@ def tokens_of(text: str) -> list[str]:
     >>> tokens_of("重跑gen后")
     ['重跑', '跑', 'gen', '后']
     """
+    if text.isascii():
+        return [word[:MAX_TOKEN_CHARACTERS] for word in _ASCII_WORDS(text.lower())]
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     found: list[str] = []
     for kind, group in groupby(folded, key=_kind):

@@ -265,7 +265,7 @@ class SqliteAdapter(AmfsAdapter):
         return await self._database.read(commits.common_ancestor, commit_a, commit_b)
 
     async def search(self, query: SearchQuery, *, viewer: str | None = None) -> SearchPage:
-        return await self._database.read(
+        return await self._database.search(
             search.search, query, store_id=self._database.store_id, viewer=viewer
         )
 

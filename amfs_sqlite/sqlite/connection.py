@@ -39,6 +39,7 @@ MEMORY = ":memory:"
 WAL_PAGES_BEFORE_CHECKPOINT = 2000
 WAL_BYTES_KEPT = 16 * 1024 * 1024
 UNINDEXED_LIMIT = 200
+SEEN_LIMIT = 32
 CLOSE_TIMEOUT_S = 1.0
 
 Durability = Literal["full", "normal"]
@@ -157,6 +158,20 @@ class Database:
                 return await self.read(body, *args, **kwargs)
         return await self.read(body, *args, **kwargs)
 
+    async def search(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As ``read``; where it had to look through much that is not indexed yet, that is indexed next."""
+
+        def counted(connection: sqlite3.Connection, ground: Ground | None) -> tuple[T, int]:
+            tx = self._reading(connection, ground)
+            return body(tx, *args, **kwargs), tx.unindexed_seen
+
+        answer, seen = await self._lane(self._reader).submit(counted)
+        if seen >= SEEN_LIMIT and self._has_written:
+            self._index_soon()
+        return answer  # type: ignore[no-any-return]  # what the body returned
+
     async def write(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
@@ -257,7 +272,6 @@ class Database:
         self, lane: Lane, prepare: Callable[[sqlite3.Connection], None]
     ) -> aiosqlite.Connection:
         """A connection on a thread of its own, prepared there before anybody has it."""
-
         # The thread keeps hold of what made its connection: not of what prepared it, and us behind that.
         preparing, failed = [prepare], list[BaseException]()
 
@@ -430,7 +444,11 @@ class Database:
 
     def _index_when_many(self) -> None:
         """Queue the indexing behind the writes that made it due; searches see them meanwhile without it."""
-        if self._unindexed >= UNINDEXED_LIMIT and self.is_open and self._writer is not None:
+        if self._unindexed >= UNINDEXED_LIMIT:
+            self._index_soon()
+
+    def _index_soon(self) -> None:
+        if self.is_open and self._writer is not None and self._unindexed:
             self._unindexed = 0
             self._writer.submit(self._index).add_done_callback(self._after_indexing)
 

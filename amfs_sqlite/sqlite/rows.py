@@ -22,6 +22,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
 
+# Shared, since nothing changes them: a set for each entry would keep the garbage collector busy.
+FIELDS_SET: dict[type[Model], set[str]] = {kind: set(kind.model_fields) for kind in (MemoryEntry, Provenance)}
 # What reading a damaged row may come to: JSON that is none, that is another shape, a year 300000.
 UNREADABLE = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 
@@ -118,7 +120,7 @@ def _whole(kind: type[M], fields: dict[str, Any], extra: dict[str, Any] | None) 
     """
     model = kind.__new__(kind)
     object.__setattr__(model, "__dict__", fields)
-    object.__setattr__(model, "__pydantic_fields_set__", set(fields))
+    object.__setattr__(model, "__pydantic_fields_set__", FIELDS_SET[kind])
     object.__setattr__(model, "__pydantic_extra__", extra)
     object.__setattr__(model, "__pydantic_private__", None)
     return model

@@ -1,15 +1,18 @@
 """Search: filters as conditions, words by the text index, and what it lacks by the same rules in Python."""
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from amfs_sqlite.models import SearchPage, SearchQuery
 from amfs_sqlite.rules.cursors import Position, search_cursor, search_position
 from amfs_sqlite.rules.limits import check_instant, check_search
-from amfs_sqlite.rules.ranking import SORTS, SortField, relevance
+from amfs_sqlite.rules.ranking import MAX_RANKED, SORTS, SortField, relevance
 from amfs_sqlite.rules.text import Term, entry_tokens, joined, matches, terms_of
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite.entries import ENTRY, HERE, NOT_SYSTEM, VISIBLE
+from amfs_sqlite.sqlite.functions import terms_text
 from amfs_sqlite.sqlite.index import indexed_through
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, optional_microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
@@ -23,18 +26,30 @@ COVERED = (
     " AND (c.entity_path = :path{n} OR c.entity_path >= :path{n} || '/'))"
 )
 EXACT = "c.entity_path = :path{n}"
-# What the text index says, and what was found among the entries it has not come to yet.
-WORDS = """
-LEFT JOIN (SELECT x.rowid AS key_id, bm25(text_index) AS distance FROM text_index AS x
-           WHERE text_index MATCH :match) AS x ON x.key_id = c.id
-LEFT JOIN (SELECT w.value ->> 0 AS key_id, w.value ->> 1 AS relevance FROM json_each(:unindexed) AS w)
-AS w ON w.key_id = c.id"""
-MATCHING = "(w.key_id IS NOT NULL OR (x.key_id IS NOT NULL AND c.version_id <= :indexed_through))"
-RELEVANCE = "coalesce(w.relevance, -x.distance)"
+# What was found among the entries that the text index has not come to yet, with how well each matches.
+UNINDEXED = "SELECT w.value ->> 0 AS id, w.value ->> 1 AS relevance FROM json_each(:unindexed) AS w"
+# From what matches to the entries: for a text that few of them hold.
+MATCHES_FIRST = f"""CROSS JOIN (
+    SELECT x.rowid AS id, {{relevance}} AS relevance, 1 AS is_indexed
+    FROM text_index AS x WHERE text_index MATCH :match
+    UNION ALL SELECT id, relevance, 0 FROM ({UNINDEXED})
+) AS x ON x.id = c.id"""
+UP_TO_DATE = "(x.is_indexed = 0 OR c.version_id <= :indexed_through)"
+# From the entries in their order to whether each matches: for a text that many of them hold.
+ENTRIES_FIRST = f"""(c.id IN (SELECT id FROM ({UNINDEXED})) OR (c.version_id <= :indexed_through
+AND EXISTS (SELECT 1 FROM text_index AS x WHERE text_index MATCH :match AND x.rowid = c.id)))"""
+HIT_COUNT = "SELECT count(*) FROM (SELECT 1 FROM text_index WHERE text_index MATCH :match LIMIT :most)"
+KEY_COUNT = "SELECT coalesce(max(id), 0) FROM current"
 NOTHING = "0"
+# The orders in which the entries can be gone through until a page is full.
+WALKED = ("newest", "oldest")
+USUAL_PAGE = 20
 # SQLite's largest integer.
 MAX_LIMIT = 2**63 - 1
 LIVE = "(c.ttl_at IS NULL OR c.ttl_at > :now)"
+ANY_EXPIRED = """
+SELECT EXISTS (SELECT 1 FROM current AS c
+               WHERE c.namespace = :namespace AND c.branch = :branch AND c.ttl_at <= :now)"""
 EXPIRED = "(c.ttl_at IS NOT NULL AND c.ttl_at <= :now)"
 CONFIDENT = "c.confidence >= :min_confidence"
 COLUMNS: Mapping[SortField, str] = {
@@ -52,17 +67,16 @@ def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | 
     position = search_position(query, viewer, store_id)
     filters = _filters(query)
     parameters = _parameters(tx, query, viewer)
-    joins = ""
-    if terms is not None:
-        parameters |= _text_parameters(tx, terms, filters, parameters)
-        filters = [*filters, MATCHING if terms else NOTHING]
-        joins = WORDS if terms else ""
+    text = _Text() if terms is None else _text(tx, query, terms, filters, parameters)
+    parameters |= text.parameters
+    filters = [*filters, *text.conditions]
 
     def source(*conditions: str) -> str:
-        return f"{joins} WHERE {' AND '.join([*filters, *conditions])}"
+        return f"{text.joins} WHERE {' AND '.join([*filters, *conditions])}"
 
     confident = [CONFIDENT] if query.min_confidence else []
-    rows = _page(tx, query, source(LIVE, *confident), parameters, position)
+    shown = source(LIVE, *confident)
+    rows = _page(tx, query, shown, parameters, position=position, text=text)
     more = query.limit is not None and len(rows) > query.limit
     rows = rows[: query.limit] if more else rows
     width = len(SORTS[query.sort_by])
@@ -71,7 +85,10 @@ def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | 
         entries=tuple(entry_of(row[width:]) for row in rows),
         next_cursor=search_cursor(query, viewer, store_id, rows[-1][:width]) if more and rows else None,
         below_confidence_count=tx.value(below, parameters) if confident else 0,
-        expired_count=tx.value(f"{COUNT} {source(EXPIRED, *confident)}", parameters),
+        expired_count=tx.value(f"{COUNT} {source(EXPIRED, *confident)}", parameters)
+        if tx.value(ANY_EXPIRED, parameters)
+        else 0,
+        ranked=text.is_ranked,
     )
 
 
@@ -123,20 +140,66 @@ def _parameters(tx: Transaction, query: SearchQuery, viewer: str | None) -> dict
     } | {f"path{n}": path for n, path in enumerate(_paths(query))}
 
 
-def _text_parameters(
-    tx: Transaction, terms: Sequence[Term], filters: Sequence[str], parameters: dict[str, Any]
-) -> dict[str, Any]:
-    """How far the index has come, what to ask it, and what matches beyond it with how well."""
+class _Text(NamedTuple):
+    """How the text is looked for, and whether its words say anything about the order."""
+
+    joins: str = ""
+    conditions: Sequence[str] = ()
+    parameters: Mapping[str, Any] = MappingProxyType({})
+    is_ranked: bool = True
+
+
+def _text(
+    tx: Transaction,
+    query: SearchQuery,
+    terms: Sequence[Term],
+    filters: Sequence[str],
+    parameters: dict[str, Any],
+) -> _Text:
+    """What to ask the text index, and what matches beyond what it has come to, with how well."""
     if not terms:
-        return {}
+        return _Text(conditions=(NOTHING,))
     indexed = {"indexed_through": indexed_through(tx), "match": _match(terms)}
+    unindexed = _unindexed(tx, terms, filters, parameters | indexed)
+    many = _many(tx)
+    hit_count: int = tx.value(HIT_COUNT, indexed | {"most": max(many, MAX_RANKED) + 1}) + len(unindexed)
+    asked = indexed | {"unindexed": encode(unindexed), "terms": terms_text(terms)}
+    is_ranked = query.sort_by != "relevance" or hit_count <= MAX_RANKED
+    if hit_count > many and query.sort_by in WALKED and not _narrows(query):
+        return _Text("", (ENTRIES_FIRST,), asked, is_ranked)
+    relevance = "relevance(x.tokens, :terms)" if query.sort_by == "relevance" and is_ranked else "0.0"
+    return _Text(MATCHES_FIRST.format(relevance=relevance), (UP_TO_DATE,), asked, is_ranked)
+
+
+def _many(tx: Transaction) -> int:
+    """From how many hits on it is quicker to go through the entries until a page is full.
+
+    Going from h hits to their entries costs h looks at one; going through n entries costs a look into the
+    index for each of the n / h that hold no hit, some eight times as dear, times the length of a page.
+    """
+    key_count: int = tx.value(KEY_COUNT)
+    return math.isqrt(8 * USUAL_PAGE * key_count)
+
+
+def _narrows(query: SearchQuery) -> bool:
+    """Whether more than the text decides, so that going through the entries may not fill a page soon."""
+    everywhere = "" in _paths(query)
+    others = (query.key, query.tag, query.agent_id, query.since, query.until, query.contains)
+    return not everywhere or any(others) or query.limit is None
+
+
+def _unindexed(
+    tx: Transaction, terms: Sequence[Term], filters: Sequence[str], parameters: dict[str, Any]
+) -> list[tuple[int, float]]:
+    """The keys that match among those the text index has not come to yet, with how well."""
     where = " AND ".join([*filters, "c.version_id > :indexed_through"])
     found = []
-    for key_id, *row in tx.each(f"{_select('c.id')} WHERE {where}", parameters | indexed):
+    for key_id, *row in tx.each(f"{_select('c.id')} WHERE {where}", parameters):
+        tx.unindexed_seen += 1
         tokens = entry_tokens(entry_of(row))
         if matches(terms, tokens):
-            found.append([key_id, relevance(terms, tokens)])
-    return indexed | {"unindexed": encode(found)}
+            found.append((key_id, relevance(terms, tokens)))
+    return found
 
 
 def _match(terms: Sequence[Term]) -> str:
@@ -154,10 +217,12 @@ def _page(
     query: SearchQuery,
     source: str,
     parameters: dict[str, Any],
+    *,
     position: Position | None,
+    text: _Text,
 ) -> list[tuple[Any, ...]]:
     """The rows of the page and one more, each behind its position. ``source`` are joins and conditions."""
-    columns = [_column(query, field) for field, _ in SORTS[query.sort_by]]
+    columns = [_column(query, field, text) for field, _ in SORTS[query.sort_by]]
     directions = [downwards for _, downwards in SORTS[query.sort_by]]
     bound = "" if position is None else f" AND {_beyond(columns, directions)}"
     order = ", ".join(f"{n} {'DESC' if down else 'ASC'}" for n, down in enumerate(directions, start=1))
@@ -169,9 +234,9 @@ def _page(
     )
 
 
-def _column(query: SearchQuery, field: SortField) -> str:
+def _column(query: SearchQuery, field: SortField, text: _Text) -> str:
     if field == "relevance":
-        return RELEVANCE if query.text and terms_of(query.text) else "0.0"
+        return "x.relevance" if text.joins and text.is_ranked else "0.0"
     if field == "path_rank":
         return _path_rank(query)
     return COLUMNS[field]

@@ -37,6 +37,8 @@ class Transaction:
     """Whether this keeps the event loop waiting."""
     branch: str = MAIN_BRANCH
     versions_written: int = 0
+    unindexed_seen: int = 0
+    """How many entries were looked through because the text index had not come to them."""
     sequence: int = 0
     """Of the commit that was made, or that a repeated request made before; 0 where there is none."""
 
