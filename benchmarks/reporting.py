@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+FILE_WIDTH = 120
+"""Columns of a table that goes to no terminal."""
 LIBRARIES = ("amfs-sqlite", "aiosqlite", "pydantic", "mcp")
 
 json_option = click.option(
@@ -28,6 +30,17 @@ plots_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="Draw plots into this folder.",
 )
+
+
+def run(command: click.Command) -> None:
+    """Run a benchmark as a program: what is wrong with its arguments is one line, and ends it with 2."""
+    try:
+        command.main(standalone_mode=False)
+    except click.ClickException as wrong:
+        click.echo(f"error: {wrong.format_message()}", err=True)
+        sys.exit(wrong.exit_code)
+    except click.Abort:
+        sys.exit(130)
 
 
 def machine() -> dict[str, Any]:
@@ -64,10 +77,10 @@ class Report:
         """A table on the standard output; the first column is a name, the others are figures."""
         table = Table(title=self.title, caption=_caption(), title_justify="left", caption_justify="left")
         for number, heading in enumerate(headings):
-            table.add_column(heading, justify="right" if number else "left", no_wrap=True)
+            table.add_column(heading, justify="right" if number else "left", no_wrap=bool(number))
         for row in rows:
             table.add_row(*row)
-        Console(file=sys.stdout).print(table)
+        Console(file=sys.stdout, width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
 
 
 @contextmanager
