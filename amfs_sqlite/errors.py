@@ -6,18 +6,30 @@ from typing import Any, ClassVar
 QUOTED_CHARACTERS = 80
 
 
-def quoted(text: object, limit: int = QUOTED_CHARACTERS) -> str:
-    r"""Stored or foreign text as it may stand in a message: quoted, escaped, cut visibly.
+def quoted(given: object, limit: int = QUOTED_CHARACTERS) -> str:
+    r"""What was stored or given, as it may stand in a message: escaped, cut visibly; text in quotes.
 
     >>> quoted("a\nb")
     "'a\\nb'"
     >>> quoted("x" * 100, limit=5)
     "'xxxxx'... (100 characters)"
+    >>> quoted(-1), quoted(None), quoted(["x"]), quoted([1, 2, 3], limit=5)
+    ('-1', 'None', "['x']", '[1, 2... (9 characters)')
     """
-    whole = text if isinstance(text, str) else repr(text)
-    if len(whole) <= limit:
-        return ascii(whole) if not whole.isprintable() else repr(whole)
-    return f"{whole[:limit]!a}... ({len(whole)} characters)"
+    whole = given if isinstance(given, str) else _represented(given)
+    part, is_cut = whole[:limit], len(whole) > limit
+    if isinstance(given, str):
+        shown = ascii(part) if is_cut or not part.isprintable() else repr(part)
+    else:
+        shown = part if part.isprintable() else ascii(part)[1:-1]
+    return f"{shown}... ({len(whole)} characters)" if is_cut else shown
+
+
+def _represented(given: object) -> str:
+    try:
+        return repr(given)
+    except Exception:  # noqa: BLE001 - foreign code: the refusal to be told is another one
+        return f"<{type(given).__name__}>"
 
 
 def _restore(kind: "type[AmfsError]", message: str, facts: dict[str, Any]) -> "AmfsError":

@@ -14,7 +14,14 @@ from amfs_sqlite.models import (
     SearchQuery,
     Write,
 )
-from amfs_sqlite.rules.limits import check_instant, made
+from amfs_sqlite.rules.limits import (
+    check_flag,
+    check_instant,
+    check_is_text,
+    check_min_confidence,
+    check_optional_text,
+    made,
+)
 from amfs_sqlite.rules.visibility import is_expired
 
 
@@ -22,6 +29,7 @@ async def read(
     session: AgentSession, entity_path: str, key: str, min_confidence: float | None
 ) -> MemoryEntry | None:
     """The current version, logged as read."""
+    _check_address(entity_path, key)
     return session.note(
         await session.adapter.read(entity_path, key, min_confidence=min_confidence, viewer=session.agent_id)
     )
@@ -34,6 +42,7 @@ async def recall(
 
     Unlike in ``read``, 0 does compare, and is the least confidence when none is given.
     """
+    check_min_confidence(min_confidence)
     await read(session, entity_path, key, None)
     versions = await session.adapter.history(entity_path, key, viewer=session.agent_id)
     own = [each for each in versions if each.agent_id == session.agent_id]
@@ -42,14 +51,45 @@ async def recall(
     return own[-1] if own[-1].confidence >= (min_confidence or 0) else None
 
 
+async def list_entries(
+    session: AgentSession, entity_path: str | None, *, include_superseded: bool
+) -> Sequence[MemoryEntry]:
+    """The entries at this path and below it."""
+    check_optional_text(entity_path, "entity_path")
+    check_flag(include_superseded, "include_superseded")
+    return await session.adapter.list(
+        entity_path, include_superseded=include_superseded, viewer=session.agent_id
+    )
+
+
+async def history(
+    session: AgentSession,
+    entity_path: str,
+    key: str,
+    since: datetime | str | None,
+    until: datetime | str | None,
+) -> Sequence[MemoryEntry]:
+    """The versions of exactly this address."""
+    _check_address(entity_path, key)
+    return await session.adapter.history(entity_path, key, since=since, until=until, viewer=session.agent_id)
+
+
 async def my_entries(session: AgentSession, entity_path: str | None) -> Sequence[MemoryEntry]:
     """The current entries this agent wrote last, most confident first. As in any search, '' is anyone."""
-    query = SearchQuery(entity_path=entity_path, agent_id=session.agent_id, sort_by="confidence", limit=None)
+    query = made(
+        SearchQuery,
+        entity_path=entity_path,
+        agent_id=session.agent_id,
+        sort_by="confidence",
+        limit=None,
+    )
     return (await session.adapter.search(query, viewer=session.agent_id)).entries
 
 
 async def read_from(session: AgentSession, agent_id: str, entity_path: str, key: str) -> MemoryEntry | None:
     """The current version if it is shared and that agent wrote it ('' is anyone), logged as read."""
+    check_is_text(agent_id, "agent_id")
+    _check_address(entity_path, key)
     entry = await session.adapter.read(entity_path, key, viewer=session.agent_id)
     wanted = entry is not None and entry.shared and agent_id in ("", entry.agent_id)
     return session.note(entry) if wanted else None
@@ -85,6 +125,11 @@ def draft(
         shared=True if shared is None else shared,
         artifact_refs=artifact_refs,
     )
+
+
+def _check_address(entity_path: str, key: str) -> None:
+    check_is_text(entity_path, "entity_path")
+    check_is_text(key, "key")
 
 
 def _expiry(ttl_at: datetime | str | None) -> datetime | None:

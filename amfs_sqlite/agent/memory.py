@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Unpack, overload
 
-from amfs_sqlite.agent import entries, integrity, outcomes, search, statistics
+from amfs_sqlite.agent import commits, entries, integrity, outcomes, search, statistics
 from amfs_sqlite.agent.results import (
     Explanation,
     RecallConfig,
@@ -13,7 +13,7 @@ from amfs_sqlite.agent.results import (
     VerificationResult,
 )
 from amfs_sqlite.agent.scope import MemoryScope
-from amfs_sqlite.agent.session import AgentSession, ReadTracker
+from amfs_sqlite.agent.session import IDS, AgentSession, ReadTracker, check_able
 from amfs_sqlite.agent.transaction import MemoryTransaction
 from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
 from amfs_sqlite.models import ArtifactRef, Commit, MemoryEntry, MemoryStats, ScopeInfo
@@ -32,6 +32,10 @@ class AgentMemory:
     ``session_id`` None makes a fresh one. The adapter is opened and closed by whoever made it; outcomes
     follow the policy it was opened with. What is refused raises InvalidArgumentError, which names the
     argument, and nothing is stored; the adapter's own errors come as they are.
+
+    No write here takes ``expected_version`` or ``idempotency_key``: the last one wins, and a repeated one is
+    stored again. For either use the adapter's own ``write`` and ``commit``. No path is kept from being
+    written, not even ``_system/handoff``, where ``bridge`` has its packets: leave that one to it.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class AgentMemory:
         clock: Clock = _SYSTEM_CLOCK,
         ids: IdSource = _RANDOM_IDS,
     ) -> None:
+        check_able(ids, "ids", ["hex"], IDS)
         fresh = f"sess-{ids.hex(SESSION_ID_DIGITS)}" if session_id is None else session_id
         self._session = AgentSession(adapter, agent_id, fresh, clock)
 
@@ -109,9 +114,7 @@ class AgentMemory:
         self, entity_path: str | None = None, *, include_superseded: bool = False
     ) -> Sequence[MemoryEntry]:
         """Entries at this path and below it, in first-write order; nothing is logged."""
-        return await self.adapter.list(
-            entity_path, include_superseded=include_superseded, viewer=self.agent_id
-        )
+        return await entries.list_entries(self._session, entity_path, include_superseded=include_superseded)
 
     async def history(
         self,
@@ -122,7 +125,7 @@ class AgentMemory:
         until: datetime | str | None = None,
     ) -> Sequence[MemoryEntry]:
         """The versions of exactly this key, oldest first."""
-        return await self.adapter.history(entity_path, key, since=since, until=until, viewer=self.agent_id)
+        return await entries.history(self._session, entity_path, key, since, until)
 
     @overload
     async def search(
@@ -152,9 +155,13 @@ class AgentMemory:
         """Current entries that pass every filter; '', 0 and None are no filter, but for max_confidence 0.
 
         ``query`` is a substring of path, key or value text, whatever its case. ``entity_paths`` takes the
-        place of ``entity_path``; none of them finds nothing. Sorted by confidence (the default), recency
-        or version, latest first, else by first write. ``limit`` (100) cuts last. With a
-        ``recall_config`` the query is not looked for, and what is found comes scored, best first.
+        place of ``entity_path``; none of them finds nothing. ``sort_by`` is ``confidence`` (the default),
+        ``recency`` or ``version``, highest or latest first; any other text is the order of first writes.
+        ``limit`` (100) cuts last, and 0 finds nothing.
+
+        With a ``recall_config`` the ``query`` is not looked for at all: nothing is scored by how well it
+        fits, and the semantic part counts whole for every entry. What passes the other filters comes
+        scored, best first, whatever ``sort_by`` says but for ties.
         """
         return await search.search(
             self._session,
@@ -193,14 +200,18 @@ class AgentMemory:
 
     async def common_ancestor(self, commit_a: str, commit_b: str) -> str | None:
         """The id of the nearest commit both descend from."""
-        return await self.adapter.common_ancestor(commit_a, commit_b)
+        return await commits.common_ancestor(self._session, commit_a, commit_b)
 
     def record_context(self, label: str, summary: str, *, source: str | None = None) -> None:
         """Note something learned elsewhere that the session relies on."""
         outcomes.record_context(self._session, label, summary, source)
 
     async def explain(self, outcome_ref: str | None = None) -> Explanation:
-        """What the session relied on: entries as they are now with the versions read, and contexts."""
+        """What the session relied on, as it is now; ``outcome_ref`` is a label: nothing is looked up by it.
+
+        Every entry read comes with the version it was read at, whatever outcome it went into, and every
+        context with it.
+        """
         return await outcomes.explain(self._session, outcome_ref)
 
     async def commit_outcome(
@@ -211,7 +222,10 @@ class AgentMemory:
         *,
         causal_confidence: float | None = None,
     ) -> Sequence[MemoryEntry]:
-        """Report an outcome of these ``path/key`` texts, by default of all that was read; what it moved."""
+        """Report an outcome of these ``path/key`` texts, or of all read, which stays logged; what it moved.
+
+        What was read is part of the next outcome too, until ``clear_read_log``.
+        """
         return await outcomes.commit_outcome(
             self._session, outcome_ref, outcome_type, causal_entry_keys, causal_confidence
         )

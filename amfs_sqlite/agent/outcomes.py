@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from amfs_sqlite.agent.results import CausalEntry, Explanation, ExternalContext
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.models import MemoryEntry, OutcomeRecord
-from amfs_sqlite.rules.limits import made
+from amfs_sqlite.rules.limits import check_optional_text, made
 
 
 async def commit_outcome(
@@ -35,6 +35,7 @@ async def commit_outcome(
 
 async def explain(session: AgentSession, outcome_ref: str | None) -> Explanation:
     """What the session read, as it is now, with the versions it was read at."""
+    check_optional_text(outcome_ref, "outcome_ref")
     entries = []
     for ref in session.tracker.refs:
         entry = await session.adapter.read(

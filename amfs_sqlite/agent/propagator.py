@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from amfs_sqlite.agent.session import ADAPTER, CLOCK, check_able
 from amfs_sqlite.clock import Clock, SystemClock
+from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MemoryEntry, OutcomeRecord
 from amfs_sqlite.protocol import Outcomes
 from amfs_sqlite.rules import confidence
-from amfs_sqlite.rules.limits import check_instant, made
+from amfs_sqlite.rules.limits import check_instant, check_is_text, check_number, is_several, made
 
 OUTCOME_MULTIPLIERS = confidence.AMFS_MULTIPLIERS
 """AMFS 0.3's factor for each outcome type: success lowers confidence, failure raises it."""
@@ -16,9 +18,13 @@ _SYSTEM_CLOCK = SystemClock()
 
 
 class OutcomeBackPropagator:
-    """Reports outcomes to an adapter, under whatever policy it was opened with."""
+    """Reports outcomes to an adapter, under whatever policy it was opened with.
+
+    What is refused raises InvalidArgumentError, and nothing is stored.
+    """
 
     def __init__(self, adapter: Outcomes) -> None:
+        check_able(adapter, "adapter", ["commit_outcome"], ADAPTER)
         self._adapter = adapter
 
     async def propagate(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
@@ -27,6 +33,8 @@ class OutcomeBackPropagator:
 
     async def propagate_batch(self, records: Sequence[OutcomeRecord]) -> Sequence[MemoryEntry]:
         """Report outcomes in order, a commit each; the entries they moved."""
+        if not is_several(records, OutcomeRecord):
+            raise InvalidArgumentError("records", f"is {quoted(records)}; give a list of OutcomeRecord")
         return [entry for record in records for entry in await self.propagate(record)]
 
     @staticmethod
@@ -38,7 +46,10 @@ class OutcomeBackPropagator:
         >>> OutcomeBackPropagator.compute_new_confidence(0.5, "success")
         0.485
         """
+        check_number(current_confidence, "current_confidence")
+        check_is_text(outcome_type, "outcome_type")
         relied = 1.0 if causal_confidence is None else causal_confidence
+        check_number(relied, "causal_confidence")
         return confidence.AMFS_0_3.after(current_confidence, confidence.outcome_type(outcome_type), relied)
 
     @staticmethod
@@ -53,6 +64,8 @@ class OutcomeBackPropagator:
         clock: Clock = _SYSTEM_CLOCK,
     ) -> OutcomeRecord:
         """A record of an outcome, committed now unless it says when. Raises InvalidArgumentError."""
+        check_able(clock, "clock", ["now"], CLOCK)
+        check_is_text(outcome_type, "outcome_type")
         return made(
             OutcomeRecord,
             outcome_ref=outcome_ref,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Self, TypedDict
 
-from pydantic import FiniteFloat
+from pydantic import ConfigDict, FiniteFloat
 
 from amfs_sqlite.models import LISTS_TOO, Instant, MemoryEntry, Model
 from amfs_sqlite.rules.ranking import RecallParts
@@ -34,9 +34,12 @@ class RecallConfig(Model):
     """How a search is scored: score = semantic weight + recency weight x age factor + confidence weight
     x confidence in [0, 1].
 
-    The age factor halves every ``recency_half_life_days``; a half-life of 0 or less makes it 0. None means
+    The age factor halves every ``recency_half_life_days``; a half-life of 0 or less makes it 0. Nothing
+    measures how near an entry is to a query: the semantic weight counts whole for every entry. None means
     the default: 0.5, 0.3, 0.2, and 30 days.
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     semantic_weight: FiniteFloat | None = None
     recency_weight: FiniteFloat | None = None

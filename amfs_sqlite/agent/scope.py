@@ -9,7 +9,7 @@ from amfs_sqlite.agent.results import RecallConfig, ScopeFilters, ScoredEntry
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.errors import AmfsError, quoted
 from amfs_sqlite.models import ArtifactRef, MemoryEntry, ScopeInfo
-from amfs_sqlite.rules.limits import check_texts
+from amfs_sqlite.rules.limits import check_flag, check_is_text, check_texts
 from amfs_sqlite.rules.visibility import covers
 
 
@@ -24,9 +24,11 @@ class ReadOnlyScopeError(AmfsError):
 
 
 class MemoryScope:
-    """The operations of an agent's memory with the path filled in."""
+    """The operations of an agent's memory with the path filled in. Raises InvalidArgumentError."""
 
     def __init__(self, session: AgentSession, entity_path: str, *, readonly: bool = False) -> None:
+        check_is_text(entity_path, "entity_path")
+        check_flag(readonly, "readonly")
         self._session = session
         self.entity_path = entity_path
         self.is_readonly = readonly
@@ -64,9 +66,8 @@ class MemoryScope:
 
     async def list(self, *, include_superseded: bool = False) -> Sequence[MemoryEntry]:
         """As ``AgentMemory.list``: this path and everything below it."""
-        session = self._session
-        return await session.adapter.list(
-            self.entity_path, include_superseded=include_superseded, viewer=session.agent_id
+        return await entries.list_entries(
+            self._session, self.entity_path, include_superseded=include_superseded
         )
 
     async def history(
@@ -77,10 +78,7 @@ class MemoryScope:
         until: datetime | str | None = None,
     ) -> Sequence[MemoryEntry]:
         """As ``AgentMemory.history``."""
-        session = self._session
-        return await session.adapter.history(
-            self.entity_path, key, since=since, until=until, viewer=session.agent_id
-        )
+        return await entries.history(self._session, self.entity_path, key, since, until)
 
     @overload
     async def search(

@@ -6,9 +6,10 @@ from typing import Literal, cast, get_args
 
 from amfs_sqlite.agent.results import RecallConfig, ScoredEntry
 from amfs_sqlite.agent.session import AgentSession
+from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MemoryEntry, SearchOrder, SearchQuery
 from amfs_sqlite.rules import ranking
-from amfs_sqlite.rules.limits import check_count, made
+from amfs_sqlite.rules.limits import check_count, check_optional_text, made
 
 DEFAULT_LIMIT = 100
 DEFAULT_SEMANTIC_WEIGHT = 0.5
@@ -35,6 +36,10 @@ async def search(
     recall_config: RecallConfig | None,
 ) -> Sequence[MemoryEntry] | Sequence[ScoredEntry]:
     """What passes the filters; scored entries where there is something to score by."""
+    if recall_config is not None and not isinstance(recall_config, RecallConfig):
+        raise InvalidArgumentError("recall_config", f"is {quoted(recall_config)}; make a RecallConfig")
+    check_optional_text(query, "query")
+    check_optional_text(sort_by, "sort_by")
     limit = DEFAULT_LIMIT if limit is None else limit
     check_count(limit, "limit")
     asked = made(

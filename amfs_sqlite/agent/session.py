@@ -1,14 +1,46 @@
 """Who is at work on which adapter, and the log of what was read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from amfs_sqlite.agent.results import ExternalContext
 from amfs_sqlite.clock import Clock
+from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import EntryRef, MemoryEntry
 from amfs_sqlite.protocol import AmfsAdapter
+from amfs_sqlite.rules.limits import check_instant, check_is_text, check_name
+
+ADAPTER = "an adapter, such as SqliteAdapter(path)"
+CLOCK = "a clock, such as SystemClock()"
+IDS = "a source of ids, such as RandomIds()"
+OPERATIONS = (
+    "read",
+    "list",
+    "history",
+    "search",
+    "commit",
+    "commit_outcome",
+    "watch",
+    "list_commits",
+    "common_ancestor",
+    "stats",
+    "scopes",
+    "verify",
+)
+"""What an agent's memory asks of its adapter."""
+
+BY_CHANCE = (type, float, bytes, bytearray)
+"""A class has what its objects have; numbers and bytes have a ``hex`` of their own."""
+
+
+def check_able(given: object, argument: str, operations: Iterable[str], wanted: str) -> None:
+    """Refuse what lacks one of these operations, or only has it by chance."""
+    lacking = next((name for name in operations if not callable(getattr(given, name, None))), None)
+    if lacking or isinstance(given, BY_CHANCE):
+        why = f", which has no {lacking} to call" if lacking else ""
+        raise InvalidArgumentError(argument, f"is {quoted(given)}{why}; pass {wanted}")
 
 
 class _Reading(NamedTuple):
@@ -28,10 +60,16 @@ class ReadTracker:
 
     def record(self, entry: MemoryEntry, read_at: datetime) -> None:
         """Note a reading; a second one of the same address takes the place of the first."""
-        self._readings[entry.entity_path, entry.key] = _Reading(entry.version, read_at)
+        if not isinstance(entry, MemoryEntry):
+            raise InvalidArgumentError("entry", f"is {quoted(entry)}; make a MemoryEntry")
+        if (moment := check_instant(read_at, "read_at")) is None:
+            raise InvalidArgumentError("read_at", f"is {quoted(read_at)}, no instant; give a datetime")
+        self._readings[entry.entity_path, entry.key] = _Reading(entry.version, moment)
 
     def record_context(self, context: ExternalContext) -> None:
         """Note something learned elsewhere."""
+        if not isinstance(context, ExternalContext):
+            raise InvalidArgumentError("context", f"is {quoted(context)}; make an ExternalContext")
         self._contexts.append(context)
 
     def clear(self) -> None:
@@ -64,6 +102,7 @@ class ReadTracker:
 
     def read_version(self, entry_key: str) -> int | None:
         """The version last read under this ``path/key``; None if it was not."""
+        check_is_text(entry_key, "entry_key")
         for ref in self.refs:
             if f"{ref.entity_path}/{ref.key}" == entry_key:
                 return ref.version
@@ -76,13 +115,19 @@ class ReadTracker:
 
 @dataclass(frozen=True, slots=True)
 class AgentSession:
-    """One agent at work: every operation of its memory takes this first."""
+    """One agent at work: every operation of its memory takes this first. Raises InvalidArgumentError."""
 
     adapter: AmfsAdapter
     agent_id: str
     session_id: str
     clock: Clock
     tracker: ReadTracker = field(default_factory=ReadTracker)
+
+    def __post_init__(self) -> None:
+        check_able(self.adapter, "adapter", OPERATIONS, ADAPTER)
+        check_able(self.clock, "clock", ["now"], CLOCK)
+        check_name(self.agent_id, "agent_id")
+        check_name(self.session_id, "session_id")
 
     def note(self, entry: MemoryEntry | None) -> MemoryEntry | None:
         """Log a reading, if it found something, and pass it on."""

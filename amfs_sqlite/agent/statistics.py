@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.models import ScopeInfo
-from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.limits import check_count, check_optional_text
 
 TREE_DEPTH = 3
 
@@ -17,6 +17,7 @@ async def list_scopes(session: AgentSession) -> Sequence[str]:
 
 async def info(session: AgentSession, entity_path: str | None) -> ScopeInfo:
     """A summary of exactly this path; of nothing, where nothing is."""
+    check_optional_text(entity_path, "entity_path")
     wanted = entity_path or ""
     for scope in await session.adapter.scopes(wanted, viewer=session.agent_id):
         if scope.path == wanted:

@@ -2,22 +2,43 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from amfs_sqlite.agent import entries
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.models import ArtifactRef, Commit, MemoryEntry
-from amfs_sqlite.rules.limits import check_entry
+from amfs_sqlite.rules.limits import check_entry, check_is_text
 from amfs_sqlite.rules.values import decode, encode
 
 
 class MemoryTransaction:
-    """Nothing is stored before ``commit``; a commit that raises keeps the buffer."""
+    """Writes that wait for their ``commit``; before it nothing is stored.
+
+    ``async with memory.transaction() as t:`` commits at the end of the block. Where the block raises, nothing
+    is stored, and what waits is forgotten. A commit that raises keeps its writes, to be tried again. After
+    one that succeeds the transaction can be used for the next, which says the same message unless
+    ``set_message`` changes it.
+    """
 
     def __init__(self, session: AgentSession, message: str) -> None:
         self._session = session
-        self._message = message
         self._pending: list[MemoryEntry] = []
+        self.set_message(message)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            await self.commit()
+        else:
+            self._pending.clear()
 
     @property
     def pending_count(self) -> int:
@@ -25,7 +46,8 @@ class MemoryTransaction:
         return len(self._pending)
 
     def set_message(self, message: str) -> None:
-        """What the commit will say."""
+        """What the commit will say. Raises InvalidArgumentError where it is no text."""
+        check_is_text(message, "message")
         self._message = message
 
     def write(
@@ -56,7 +78,7 @@ class MemoryTransaction:
         self._pending.append(drafted)
 
     async def commit(self) -> Commit | None:
-        """Store what is buffered as one commit and empty the buffer; None when there is nothing."""
+        """Store what is buffered as one commit and empty the buffer; None where there is nothing."""
         if not self._pending:
             return None
         pending = tuple(self._pending)

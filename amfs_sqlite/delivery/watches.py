@@ -4,9 +4,9 @@ import asyncio
 import contextvars
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import Context, ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amfs_sqlite.delivery.log import Asked, Log, Placed
 from amfs_sqlite.delivery.news import News
@@ -25,12 +25,19 @@ EVERYTHING = Asked()
 _log = logging.getLogger("amfs_sqlite")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Call:
-    """One call of a callback."""
+    """One call of a callback. It is over when it has returned, or was left."""
 
     watches: "Watches"
+    task: asyncio.Task[None] | None = None
     is_over: bool = False
+    left: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def leave(self) -> None:
+        """Wait for it no longer."""
+        if not self.left.done() and not self.left.get_loop().is_closed():
+            self.left.set_result(None)
 
 
 # Inherited by the tasks a callback starts, so that their writes do not wait for it either.
@@ -56,21 +63,35 @@ class Watch:
         self.entity_path = entity_path
         self.callback = callback
         self.after: ChangePosition | None = None
+        self.call: _Call | None = None
         self.context = contextvars.copy_context()
         self._viewer = viewer
         self._forget = forget
         self._is_cancelled = False
 
     def cancel(self) -> None:
-        """Hear nothing more."""
+        """Hear nothing more. A call that is under way is left, unless this is part of it."""
         if not self._is_cancelled:
             self._is_cancelled = True
             self._forget(self)
+        if self.call is not None and self.call is not _current_call():
+            self.call.leave()
 
     @property
     def cancelled(self) -> bool:
         """Whether it was cancelled, or its adapter closed."""
         return self._is_cancelled
+
+    @property
+    def where(self) -> str:
+        """What it is on, as it may stand in a message."""
+        return "everything" if self.entity_path is None else quoted(self.entity_path)
+
+    def tell_failure(self, task: asyncio.Task[None]) -> None:
+        """Log what its callback raised."""
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is not None:
+            _log.error("the callback of a watch on %s failed", self.where, exc_info=error)
 
     def hears(self, change: Placed) -> bool:
         """Whether this change concerns it."""
@@ -99,6 +120,7 @@ class Watches:
         self._writers: dict[asyncio.Future[None], int] = {}
         self._delivery: asyncio.Task[None] | None = None
         self._callback: asyncio.Task[None] | None = None
+        self._left: set[asyncio.Task[None]] = set()
         self._call_count = 0
         self._until: int | None = None
         self.is_behind = False
@@ -151,11 +173,23 @@ class Watches:
             await self._deliver_what_is_due()
         for watch in [*self._watches]:
             watch.cancel()
+        await self._end(self._left, grace_s=GRACE_S)
         if not is_within:
-            for task in (self._delivery, self._callback):
-                if task is not None and _is_running(task):
-                    task.cancel()
-            await self._ended()
+            await self._end({self._delivery, self._callback} | self._left)
+
+    async def _end(self, tasks: Iterable[asyncio.Task[None] | None], grace_s: float = 0) -> None:
+        """Cancel what does not return within the grace, but for the callback that this is part of."""
+        call = _calling.get()
+        own = None if call is None else call.task
+        running = {task for task in tasks if task is not None and task is not own and _is_running(task)}
+        if running and grace_s:
+            _, running = await asyncio.wait(running, timeout=grace_s)
+            if running:
+                self._tell_of_end()
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=GRACE_S)
 
     async def _deliver_what_is_due(self) -> None:
         """Up to what is committed by now, for as long as callback after callback returns."""
@@ -167,9 +201,12 @@ class Watches:
         heard: object = None
         while _is_running(self._delivery):
             if heard == (heard := (self._position, self._call_count)):
-                _log.warning("a callback did not return within %g s of closing; it is cancelled", GRACE_S)
+                self._tell_of_end()
                 return
             await self._ended()
+
+    def _tell_of_end(self) -> None:
+        _log.warning("a callback did not return within %g s of closing; it is cancelled", GRACE_S)
 
     async def _ended(self) -> None:
         tasks = {task for task in (self._delivery, self._callback) if task is not None and _is_running(task)}
@@ -217,23 +254,43 @@ class Watches:
                 await self._call(watch, change.event.entry)
 
     async def _call(self, watch: Watch, entry: MemoryEntry) -> None:
-        call = _Call(self)
-        where = "everything" if watch.entity_path is None else quoted(watch.entity_path)
+        watch.call = call = _Call(self)
         context = watch.context.copy()
         context.run(_calling.set, call)
-        task = asyncio.create_task(_called(watch.callback, entry), context=context)
-        self._callback = task
+        call.task = self._callback = task = asyncio.create_task(
+            _called(watch.callback, entry), context=context
+        )
         try:
-            await asyncio.wait({task}, timeout=SLOW_CALLBACK_S)
-            if not task.done():
-                _log.warning("writers wait for the callback of a watch on %s, which does not return", where)
-                await asyncio.wait({task})
+            if not await _returned_or_left(call, task, SLOW_CALLBACK_S):
+                _log.warning(
+                    "writers wait for the callback of a watch on %s, which does not return", watch.where
+                )
+                await _returned_or_left(call, task)
         finally:
+            watch.call = None
             call.is_over = True
             self._call_count += 1
-        error = asyncio.CancelledError() if task.cancelled() else task.exception()
-        if error is not None:
-            _log.error("the callback of a watch on %s failed", where, exc_info=error)
+            if not task.done():
+                self._leave(watch, task)
+        if task.done():
+            watch.tell_failure(task)
+
+    def _leave(self, watch: Watch, task: asyncio.Task[None]) -> None:
+        """Let a call go on by itself. One that closing cancels has not failed."""
+
+        def returned(task: asyncio.Task[None]) -> None:
+            self._left.discard(task)
+            if not task.cancelled():
+                watch.tell_failure(task)
+
+        self._left.add(task)
+        task.add_done_callback(returned)
+
+
+async def _returned_or_left(call: _Call, task: asyncio.Task[None], timeout_s: float | None = None) -> bool:
+    """Wait for a call; whether there is nothing to wait for any more."""
+    done, _ = await asyncio.wait({task, call.left}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    return bool(done)
 
 
 async def _called(callback: Callback, entry: MemoryEntry) -> None:

@@ -20,13 +20,14 @@ IS_EFFECT = """
 SELECT count(*) FROM outcome_effects AS e JOIN outcomes AS o ON o.id = e.outcome_id
 WHERE e.id = ? AND o.newest_version_id = ? AND o.sequence = ?"""
 
+# In the order of the log: from the log on, then, and never by way of the keys.
 COLUMNS = """v.version, v.value, v.amfs_version, v.agent_id, v.session_id, v.written_at, v.tags,
        v.shared, v.ttl_at, v.artifact_refs, v.extra, v.content_hash, v.integrity_chain"""
 AS_WRITTEN = f"""
 SELECT v.sequence, v.id, 0, iif(v.kind = 'outcome', 'outcome', 'write'), m.id,
        c.entity_path, c.key, {COLUMNS}, m.id,
        v.confidence, v.outcome_count, v.success_count, v.failure_count, NULL
-FROM versions AS v JOIN current AS c ON c.id = v.key_id JOIN commits AS m ON m.sequence = v.sequence
+FROM versions AS v CROSS JOIN current AS c ON c.id = v.key_id JOIN commits AS m ON m.sequence = v.sequence
 WHERE v.id > :version AND (:until IS NULL OR v.sequence <= :until)"""
 # What the outcomes up to this one had made of the version by then.
 SO_FAR = """FROM outcome_effects AS b WHERE b.key_id = e.key_id AND b.version = e.version
@@ -37,9 +38,9 @@ SELECT o.sequence, o.newest_version_id, e.id, 'outcome', m.id,
        e.confidence_after, v.outcome_count + (SELECT count(*) {SO_FAR}),
        v.success_count + (SELECT sum(b.success) {SO_FAR}),
        v.failure_count + (SELECT sum(1 - b.success) {SO_FAR}), NULL
-FROM outcomes AS o JOIN outcome_effects AS e ON e.outcome_id = o.id
-JOIN versions AS v ON v.key_id = e.key_id AND v.version = e.version
-JOIN current AS c ON c.id = e.key_id
+FROM outcomes AS o CROSS JOIN outcome_effects AS e ON e.outcome_id = o.id
+CROSS JOIN versions AS v ON v.key_id = e.key_id AND v.version = e.version
+CROSS JOIN current AS c ON c.id = e.key_id
 JOIN commits AS m ON m.sequence = o.sequence JOIN commits AS w ON w.sequence = v.sequence
 WHERE o.sequence >= :sequence AND (o.newest_version_id, e.id) > (:version, :effect)
 AND e.resulting_version = e.version AND (:until IS NULL OR o.sequence <= :until)"""

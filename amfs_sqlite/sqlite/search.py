@@ -17,7 +17,7 @@ from amfs_sqlite.sqlite.index import indexed_through
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, optional_microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
-COUNT = "SELECT count(*) FROM current AS c"
+COUNT = "SELECT count(*)"
 TAGGED = "c.id IN (SELECT t.key_id FROM entry_tags AS t WHERE t.tag = :tag)"
 CONTAINING = """(instr(lowered(c.entity_path), :contains) OR instr(lowered(c.key), :contains)
 OR instr(lowered(value_text(c.value)), :contains))"""
@@ -29,11 +29,12 @@ EXACT = "c.entity_path = :path{n}"
 # What was found among the entries that the text index has not come to yet, with how well each matches.
 UNINDEXED = "SELECT w.value ->> 0 AS id, w.value ->> 1 AS relevance FROM json_each(:unindexed) AS w"
 # From what matches to the entries: for a text that few of them hold.
-MATCHES_FIRST = f"""CROSS JOIN (
+MATCHES_FIRST = f"""FROM (
     SELECT x.rowid AS id, {{relevance}} AS relevance, 1 AS is_indexed
     FROM text_index AS x WHERE text_index MATCH :match
     UNION ALL SELECT id, relevance, 0 FROM ({UNINDEXED})
-) AS x ON x.id = c.id"""
+) AS x CROSS JOIN current AS c ON c.id = x.id"""
+ENTRIES = "FROM current AS c"
 UP_TO_DATE = "(x.is_indexed = 0 OR c.version_id <= :indexed_through)"
 # From the entries in their order to whether each matches: for a text that many of them hold.
 ENTRIES_FIRST = f"""(c.id IN (SELECT id FROM ({UNINDEXED})) OR (c.version_id <= :indexed_through
@@ -71,21 +72,20 @@ def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | 
     parameters |= text.parameters
     filters = [*filters, *text.conditions]
 
-    def source(*conditions: str) -> str:
-        return f"{text.joins} WHERE {' AND '.join([*filters, *conditions])}"
+    def where(*conditions: str) -> str:
+        return f"WHERE {' AND '.join([*filters, *conditions])}"
 
     confident = [CONFIDENT] if query.min_confidence else []
-    shown = source(LIVE, *confident)
-    rows = _page(tx, query, shown, parameters, position=position, text=text)
+    rows = _page(tx, query, where(LIVE, *confident), parameters, position=position, text=text)
     more = query.limit is not None and len(rows) > query.limit
     rows = rows[: query.limit] if more else rows
     width = len(SORTS[query.sort_by])
-    below = f"{COUNT} {source(LIVE, f'NOT ({CONFIDENT})')}"
+    below = f"{COUNT} {text.source} {where(LIVE, f'NOT ({CONFIDENT})')}"
     return SearchPage(
         entries=tuple(entry_of(row[width:]) for row in rows),
         next_cursor=search_cursor(query, viewer, store_id, rows[-1][:width]) if more and rows else None,
         below_confidence_count=tx.value(below, parameters) if confident else 0,
-        expired_count=tx.value(f"{COUNT} {source(EXPIRED, *confident)}", parameters)
+        expired_count=tx.value(f"{COUNT} {text.source} {where(EXPIRED, *confident)}", parameters)
         if tx.value(ANY_EXPIRED, parameters)
         else 0,
         ranked=text.is_ranked,
@@ -143,7 +143,7 @@ def _parameters(tx: Transaction, query: SearchQuery, viewer: str | None) -> dict
 class _Text(NamedTuple):
     """How the text is looked for, and whether its words say anything about the order."""
 
-    joins: str = ""
+    source: str = ENTRIES
     conditions: Sequence[str] = ()
     parameters: Mapping[str, Any] = MappingProxyType({})
     is_ranked: bool = True
@@ -165,8 +165,9 @@ def _text(
     hit_count: int = tx.value(HIT_COUNT, indexed | {"most": max(many, MAX_RANKED) + 1}) + len(unindexed)
     asked = indexed | {"unindexed": encode(unindexed), "terms": terms_text(terms)}
     is_ranked = query.sort_by != "relevance" or hit_count <= MAX_RANKED
-    if hit_count > many and query.sort_by in WALKED and not _narrows(query):
-        return _Text("", (ENTRIES_FIRST,), asked, is_ranked)
+    is_walked = query.sort_by in WALKED or not is_ranked
+    if hit_count > many and is_walked and not _narrows(query):
+        return _Text(ENTRIES, (ENTRIES_FIRST,), asked, is_ranked)
     relevance = "relevance(x.tokens, :terms)" if query.sort_by == "relevance" and is_ranked else "0.0"
     return _Text(MATCHES_FIRST.format(relevance=relevance), (UP_TO_DATE,), asked, is_ranked)
 
@@ -207,21 +208,22 @@ def _match(terms: Sequence[Term]) -> str:
     return " ".join(f'"{joined(term.tokens)}"{" *" if term.prefix else ""}' for term in terms)
 
 
-def _select(*columns: str) -> str:
+def _select(*columns: str, source: str = ENTRIES) -> str:
     """An entry behind these columns."""
-    return ENTRY.replace("SELECT ", f"SELECT {', '.join(columns)}, ", 1)
+    selected = ENTRY.replace("SELECT ", f"SELECT {', '.join(columns)}, ", 1)
+    return selected.replace(ENTRIES, source, 1)
 
 
 def _page(
     tx: Transaction,
     query: SearchQuery,
-    source: str,
+    where: str,
     parameters: dict[str, Any],
     *,
     position: Position | None,
     text: _Text,
 ) -> list[tuple[Any, ...]]:
-    """The rows of the page and one more, each behind its position. ``source`` are joins and conditions."""
+    """The rows of the page and one more, each behind its position."""
     columns = [_column(query, field, text) for field, _ in SORTS[query.sort_by]]
     directions = [downwards for _, downwards in SORTS[query.sort_by]]
     bound = "" if position is None else f" AND {_beyond(columns, directions)}"
@@ -229,14 +231,14 @@ def _page(
     limit = -1 if query.limit is None else min(query.limit + bool(query.limit), MAX_LIMIT)
     at = {f"at{n}": number for n, number in enumerate(position or ())}
     return tx.all(
-        f"{_select(*columns)} {source}{bound} ORDER BY {order} LIMIT :limit",
+        f"{_select(*columns, source=text.source)} {where}{bound} ORDER BY {order} LIMIT :limit",
         parameters | at | {"limit": limit},
     )
 
 
 def _column(query: SearchQuery, field: SortField, text: _Text) -> str:
     if field == "relevance":
-        return "x.relevance" if text.joins and text.is_ranked else "0.0"
+        return "x.relevance" if text.source != ENTRIES and text.is_ranked else "0.0"
     if field == "path_rank":
         return _path_rank(query)
     return COLUMNS[field]
