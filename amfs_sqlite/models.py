@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -53,6 +53,15 @@ class Model(BaseModel):
         serialize_by_alias=True,
     )
 
+    # Shared by all that ``whole`` makes, since nothing changes it: a set for each would keep the garbage
+    # collector busy.
+    _field_names: ClassVar[set[str]]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls._field_names = set(cls.model_fields)
+
     def to_wire(self) -> dict[str, Any]:
         """The wire form: AMFS's names, JSON types only."""
         return self.model_dump(mode="json", by_alias=True)
@@ -61,6 +70,23 @@ class Model(BaseModel):
     def from_wire(cls, fields: Mapping[str, Any]) -> Self:
         """The model from its wire form."""
         return cls.model_validate(dict(fields))
+
+    @classmethod
+    def whole(cls, fields: dict[str, Any], extra: dict[str, Any] | None = None) -> Self:
+        """The model of all its fields, each known to be of its type: nothing is checked.
+
+        Checking what the store has checked before would take most of the time that reading takes.
+        """
+        model = cls.__new__(cls)
+        object.__setattr__(model, "__dict__", fields)
+        object.__setattr__(model, "__pydantic_fields_set__", cls._field_names)
+        object.__setattr__(model, "__pydantic_extra__", extra)
+        object.__setattr__(model, "__pydantic_private__", None)
+        return model
+
+    def copied(self, **changes: Any) -> Self:
+        """A copy with these changes, known to be of their types; otherwise as ``model_copy``."""
+        return self.whole(self.__dict__ | changes, self.__pydantic_extra__)
 
 
 class PartModel(Model):

@@ -221,7 +221,8 @@ def digest_of(state: State, commit: Commit, describes: str | None, previous: str
         describes=describes,
         record_digests=[version.digest for version in state.written_by(commit.sequence)],
         outcome_digests=[
-            outcome_digest(outcome.record, outcome.effects) for outcome in state.reported_by(commit.sequence)
+            outcome_digest(outcome.record.to_wire(), outcome.effects)
+            for outcome in state.reported_by(commit.sequence)
         ],
     )
 

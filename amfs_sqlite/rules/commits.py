@@ -30,7 +30,7 @@ from amfs_sqlite.rules.limits import (
     unacceptable,
 )
 from amfs_sqlite.rules.outcomes import check_record
-from amfs_sqlite.rules.values import decode, encode, is_plain
+from amfs_sqlite.rules.values import decode, encode, encoded
 
 M = TypeVar("M", bound=OpenModel)
 
@@ -96,9 +96,7 @@ def _prepared(change: Change, policy: OutcomePolicy) -> PreparedChange:
     if isinstance(change, Write):
         return prepare_write(change, policy)
     if isinstance(change, Outcome):
-        record = checked_model(change.record, OutcomeRecord, "record")
-        check_record(record, policy)
-        return PreparedOutcome(record.model_copy(deep=True))
+        return prepare_outcome(checked_model(change.record, OutcomeRecord, "record"), policy)
     raise InvalidArgumentError("changes", f"hold a {type(change).__name__}; use Write and Outcome")
 
 
@@ -141,17 +139,25 @@ def prepare_entry(
     """A checked entry and its value, ready to be written."""
     check_entry(entry)
     policy.check_confidence(entry.confidence)
-    text = encode(value)
+    text, plain = encoded(value)
     if entry.model_extra:
         entry = entry.model_copy(update=decode(encode(entry.model_extra, "extra")))
     check_count(expected_version, "expected_version")
     return PreparedWrite(
         entry=entry,
         value=text,
-        content_hash=content_hash(value if is_plain(value) else decode(text)),
+        content_hash=content_hash(value if plain else decode(text)),
         expected_version=expected_version,
         carries_outcome_count=bool(carries_outcome_count),
     )
+
+
+def prepare_outcome(record: OutcomeRecord, policy: OutcomePolicy) -> PreparedOutcome:
+    """A checked record, ready to be recorded."""
+    check_record(record, policy)
+    if record.model_extra:
+        record = record.model_copy(update=decode(encode(record.model_extra, "extra")))
+    return PreparedOutcome(record)
 
 
 def payload_digest(changes: Sequence[PreparedChange]) -> str:

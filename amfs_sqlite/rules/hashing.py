@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from amfs_sqlite.clock import spelled
-from amfs_sqlite.models import CommitEntry, MemoryEntry, OutcomeEffect, OutcomeRecord
+from amfs_sqlite.models import CommitEntry, MemoryEntry, OutcomeEffect
 
 RECORD_FORM = "amfs-sqlite record 1"
 COMMIT_FORM = "amfs-sqlite commit 1"
@@ -60,11 +60,10 @@ def digest(*fields: str | None) -> str:
     >>> digest("ab", "c") == digest("a", "bc"), digest(None) == digest("")
     (False, False)
     """
-    parts = [
-        "-;" if field is None else f"{len(field) if field.isascii() else len(field.encode())}:{field};"
-        for field in fields
-    ]
-    return _sha256("".join(parts))
+    framed = "".join(["-;" if field is None else f"{len(field)}:{field};" for field in fields])
+    if not framed.isascii():
+        framed = "".join("-;" if field is None else f"{len(field.encode())}:{field};" for field in fields)
+    return _sha256(framed)
 
 
 NOTHING = digest()
@@ -105,9 +104,9 @@ def record_digest(entry: MemoryEntry, *, namespace: str, branch: str, kind: str,
     )
 
 
-def outcome_digest(record: OutcomeRecord, effects: Sequence[OutcomeEffect]) -> str:
-    """Covers an outcome as reported and each of its effects."""
-    return digest(canonical_json(record.to_wire()), *(canonical_json(effect.to_wire()) for effect in effects))
+def outcome_digest(record: Mapping[str, Any], effects: Sequence[OutcomeEffect]) -> str:
+    """Covers an outcome as reported, given in its wire form, and each of its effects."""
+    return digest(canonical_json(record), *(canonical_json(effect.to_wire()) for effect in effects))
 
 
 def commit_digest(

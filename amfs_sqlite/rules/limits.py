@@ -117,7 +117,8 @@ def check_entry(entry: MemoryEntry) -> None:
     check_finite(entry.confidence, "confidence")
     if not 0 <= entry.outcome_count <= MAX_OUTCOME_COUNT:
         raise InvalidArgumentError("outcome_count", f"is no whole number from 0 to {MAX_OUTCOME_COUNT}")
-    encode([ref.model_dump() for ref in entry.artifact_refs or ()], "artifact_refs")
+    if entry.artifact_refs:
+        encode([ref.model_dump() for ref in entry.artifact_refs], "artifact_refs")
 
 
 def check_outcome(record: OutcomeRecord) -> None:

@@ -26,7 +26,13 @@ def encode(value: Any, argument: str = "value") -> str:
     >>> encode({"b": 1, "a": [1.0, None, "é"]})
     '{"b":1,"a":[1.0,null,"é"]}'
     """
-    if not is_plain(value):
+    return encoded(value, argument)[0]
+
+
+def encoded(value: Any, argument: str = "value") -> tuple[str, bool]:
+    """As ``encode``; and whether the value ``is_plain``."""
+    plain = is_plain(value)
+    if not plain:
         _check(value, argument)
     try:
         text = _COMPACT(value)
@@ -39,7 +45,7 @@ def encode(value: Any, argument: str = "value") -> str:
             argument,
             f"is {size} bytes of JSON; the limit is {MAX_VALUE_BYTES}: store it outside and keep a pointer",
         )
-    return text
+    return text, plain
 
 
 def decode(text: str) -> Any:

@@ -12,7 +12,6 @@ from amfs_sqlite.models import (
     CommitKind,
     CommitResult,
     MemoryEntry,
-    Outcome,
     OutcomeRecord,
 )
 from amfs_sqlite.rules import ancestry
@@ -30,6 +29,7 @@ from amfs_sqlite.rules.commits import (
     payload_digest,
     prepare_commit,
     prepare_entry,
+    prepare_outcome,
     saved,
 )
 from amfs_sqlite.rules.confidence import OutcomePolicy
@@ -144,7 +144,9 @@ def _signed_by(
 def outcome_request(policy: OutcomePolicy, record: OutcomeRecord) -> CommitRequest:
     """A request for one outcome."""
     record = checked_model(record, OutcomeRecord, "record")
-    return request(policy, [Outcome(record)], author=record.agent_id, session_id=record.session_id)
+    prepared = prepare_outcome(record, policy)
+    check_signature(record.agent_id, "", record.session_id, None)
+    return CommitRequest((prepared,), record.agent_id, session_id=record.session_id)
 
 
 def commit_entries(tx: Transaction, asked: CommitRequest) -> Sequence[MemoryEntry]:
@@ -188,8 +190,13 @@ class _Made(NamedTuple):
 
     def entries(self) -> list[MemoryEntry]:
         """The entries written or moved; those it wrote carry its id."""
-        own, named = set(self.draft.lines), {"commit_id": self.row[3]}
-        return [entry.model_copy(update=named) if Line.of(entry) in own else entry for entry in self.written]
+        commit_id = self.row[3]
+        if not self.draft.outcome_digests:
+            return [entry.copied(commit_id=commit_id) for entry in self.written]
+        own = set(self.draft.lines)
+        return [
+            entry.copied(commit_id=commit_id) if Line.of(entry) in own else entry for entry in self.written
+        ]
 
 
 def _made(tx: Transaction, asked: CommitRequest) -> _Made:

@@ -28,8 +28,8 @@ from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.guard import (
     known_faults,
 )
-from amfs_sqlite.sqlite.inline import CACHED_STATEMENTS, NOT_INLINE, READER_SETTINGS, InlineReader
-from amfs_sqlite.sqlite.lanes import Answer, Body, FunctionConnection, Lane, hop, to_the_end
+from amfs_sqlite.sqlite.inline import NOT_INLINE, READER_SETTINGS, InlineReader
+from amfs_sqlite.sqlite.lanes import Answer, Body, Lane, connect, hop, to_the_end
 from amfs_sqlite.sqlite.locking import WriteLock
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.translation import translated
@@ -40,6 +40,8 @@ WAL_PAGES_BEFORE_CHECKPOINT = 2000
 WAL_BYTES_KEPT = 16 * 1024 * 1024
 UNINDEXED_LIMIT = 200
 SEEN_LIMIT = 32
+# Few, since what a group has read is all in memory until the last of it is there.
+READS_TOGETHER = 8
 CLOSE_TIMEOUT_S = 1.0
 
 Durability = Literal["full", "normal"]
@@ -81,7 +83,7 @@ class Database:
         check_name(namespace, "namespace")
         if not isinstance(policy, OutcomePolicy):
             raise InvalidArgumentError("outcomes", f"is {quoted(policy)}; choose AMFS_0_3 or HANDOFF")
-        self.in_memory = os.fspath(path) == MEMORY
+        self.in_memory = isinstance(path, str | os.PathLike) and os.fspath(path) == MEMORY
         self.path = MEMORY if self.in_memory else files.resolve(path)
         self.namespace = namespace
         self.policy = policy
@@ -98,7 +100,7 @@ class Database:
         self._feed: SqliteFeed | None = None
         self._changing = asyncio.Lock()
         self._closing = False
-        self._content_is_gone = False
+        self._content_is_gone = self._has_closed = False
         self._unindexed = 0
         self._has_written = False
         self._is_unannounced = False
@@ -194,12 +196,12 @@ class Database:
     def feed(self) -> SqliteFeed:
         """What watches and iterators hang on."""
         if self._feed is None or self._closing:
-            raise AdapterClosedError("is closed" if self._closing else "is not open")
+            raise AdapterClosedError("is closed" if self._has_closed or self._closing else "is not open")
         return self._feed
 
     def _lane(self, lane: Lane | None) -> Lane:
         if lane is None or self._closing:
-            raise AdapterClosedError("is closed" if self._closing else "is not open")
+            raise AdapterClosedError("is closed" if self._has_closed or self._closing else "is not open")
         return lane
 
     def _transaction(
@@ -234,8 +236,8 @@ class Database:
                 if self.in_memory:
                     self._reader = self._scanner = self._writer
                 else:
-                    self._reader = Lane(self._connect_reader, self._run_reads)
-                    self._scanner = Lane(self._connect_reader, self._run_reads)
+                    self._reader = Lane(self._connect_reader, self._run_reads, group_limit=READS_TOGETHER)
+                    self._scanner = Lane(self._connect_reader, self._run_reads, group_limit=1)
                     if self._inline_reads:
                         self._inline = InlineReader(self.path)
                 self._feed = SqliteFeed(
@@ -260,7 +262,7 @@ class Database:
             finally:
                 await self._release()
                 self._closing = self._has_written = False
-                self._content_is_gone = self.in_memory
+                self._content_is_gone, self._has_closed = self.in_memory, True
 
     def _connect_writer(self, lane: Lane) -> Awaitable[aiosqlite.Connection]:
         return self._connect(lane, self._set_up)
@@ -271,32 +273,10 @@ class Database:
     async def _connect(
         self, lane: Lane, prepare: Callable[[sqlite3.Connection], None]
     ) -> aiosqlite.Connection:
-        """A connection on a thread of its own, prepared there before anybody has it."""
-        # The thread keeps hold of what made its connection: not of what prepared it, and us behind that.
-        preparing, failed = [prepare], list[BaseException]()
-
-        def made(*args: Any, **kwargs: Any) -> FunctionConnection:
-            connection = FunctionConnection(*args, **kwargs)
-            try:
-                preparing.pop()(connection)
-            except BaseException as error:  # noqa: BLE001 - raised below, when the thread can be ended properly
-                failed.append(error)
-            return connection
-
+        target = MEMORY if self.in_memory else files.file_uri(self.path)
         with translated(self.path):
-            connection = await aiosqlite.connect(
-                MEMORY if self.in_memory else files.file_uri(self.path),
-                uri=not self.in_memory,
-                factory=made,
-                isolation_level=None,
-                timeout=0,
-                cached_statements=CACHED_STATEMENTS,
-            )
+            connection = await connect(target, prepare, uri=not self.in_memory)
         exits.watch(lane, connection, self.path)
-        if failed:
-            exits.forget(connection)
-            await connection.close()
-            raise failed[0]
         return connection
 
     def _announce(self) -> None:

@@ -8,7 +8,7 @@ from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.rules.commits import PreparedWrite
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain, record_digest
 from amfs_sqlite.rules.limits import check_count, check_instant, check_min_confidence
-from amfs_sqlite.rules.values import decode
+from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
 from amfs_sqlite.sqlite.drafts import CommitDraft, Line
@@ -65,6 +65,9 @@ VERSION_AT = f"{ENTRY_VERSION} WHERE {AT} AND v.version = :version AND {VERSION_
 STANDING = f"""
 SELECT c.id, c.version_id, c.version, c.integrity_chain, c.agent_id, c.shared, c.tags, c.outcome_count
 FROM current AS c WHERE {AT}"""
+FOUND = f"""
+SELECT c.id, c.version_id, c.version, c.integrity_chain, c.agent_id, c.shared, c.tags, c.outcome_count,
+       {ENTRY.lstrip().removeprefix("SELECT ")} WHERE {AT}"""
 INSERT_CURRENT = """
 INSERT INTO current (value, amfs_version, agent_id, session_id, written_at, tags, shared, ttl_at,
                      artifact_refs, extra, content_hash, integrity_chain, version_id, version, kind,
@@ -99,6 +102,14 @@ class Standing(NamedTuple):
     shared: int
     tags: str
     outcome_count: int
+
+
+class Found(NamedTuple):
+    """What stands at an address: to build on, to show, and the text of its value."""
+
+    standing: Standing
+    entry: MemoryEntry
+    value: str
 
 
 def place(tx: Transaction, entity_path: str, key: str) -> dict[str, Any]:
@@ -210,6 +221,15 @@ def standing(tx: Transaction, entity_path: str, key: str) -> Standing | None:
     return None if row is None else Standing(*row)
 
 
+def found(tx: Transaction, entity_path: str, key: str) -> Found | None:
+    """What stands there, whoever may see it, expired or not."""
+    row = tx.one(FOUND, place(tx, entity_path, key))
+    if row is None:
+        return None
+    standing, entry = Standing(*row[: len(Standing._fields)]), row[len(Standing._fields) :]
+    return Found(standing, entry_of(entry), entry[VALUE] or encode(None))
+
+
 def write(tx: Transaction, draft: CommitDraft, change: PreparedWrite) -> MemoryEntry:
     """Append the entry as the next version of its key."""
     entry = change.entry
@@ -223,7 +243,7 @@ def write(tx: Transaction, draft: CommitDraft, change: PreparedWrite) -> MemoryE
     )
     changes: dict[str, Any] = {"value": decode(change.value), "content_hash": change.content_hash}
     if entry.provenance.written_at is None:
-        changes["provenance"] = entry.provenance.model_copy(update={"written_at": tx.now})
+        changes["provenance"] = entry.provenance.copied(written_at=tx.now)
     if change.carries_outcome_count:
         changes["outcome_count"] = before.outcome_count if before and known else 0
     return append(tx, draft, entry, changes, change.value, before=before)
@@ -250,12 +270,10 @@ def append(
         ground.newest_key_id += 1
     key_id = before.key_id if before else ground.newest_key_id
     content = changes.get("content_hash") or entry.content_hash or ""
-    entry = entry.model_copy(
-        update=changes
-        | {
-            "version": next_version(before and before.version),
-            "integrity_chain": integrity_chain(content, before and before.integrity_chain),
-        }
+    entry = entry.copied(
+        **changes,
+        version=next_version(before and before.version),
+        integrity_chain=integrity_chain(content, before and before.integrity_chain),
     )
     columns = (
         *version_columns(entry, value),

@@ -281,7 +281,7 @@ def _outcome_findings(tx: Transaction) -> Iterator[Finding]:
             rows = tx.all(EFFECTS, (outcome_id,))
             effects = [_effect(row) for row in rows]
             holds = (
-                outcome_digest(record, effects) == digest
+                outcome_digest(record.to_wire(), effects) == digest
                 and named == copied
                 and all(bool(row[9]) == success for row in rows)
             )

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -13,8 +14,10 @@ import aiosqlite
 
 from amfs_sqlite.errors import AdapterClosedError
 from amfs_sqlite.sqlite.ground import Ground
+from amfs_sqlite.sqlite.inline import CACHED_STATEMENTS
 
 GROUP_LIMIT = 256
+"""Jobs that cross together at most."""
 
 T = TypeVar("T")
 Body = Callable[[sqlite3.Connection, Ground | None], Any]
@@ -76,6 +79,42 @@ async def hop(connection: aiosqlite.Connection, function: Callable[..., T], *arg
     return cast("T", answer)
 
 
+async def connect(
+    target: str, prepare: Callable[[sqlite3.Connection], None], *, uri: bool
+) -> aiosqlite.Connection:
+    """A connection on a thread of its own, prepared there before anybody has it."""
+    # The thread keeps hold of what made its connection: not of what prepared it, and us behind that.
+    preparing, failed, threads = [prepare], list[BaseException](), list[threading.Thread]()
+
+    def made(*args: Any, **kwargs: Any) -> FunctionConnection:
+        threads.append(threading.current_thread())
+        connection = FunctionConnection(*args, **kwargs)
+        try:
+            preparing.pop()(connection)
+        except BaseException as error:  # noqa: BLE001 - raised below, once the thread is there to be ended
+            failed.append(error)
+        return connection
+
+    try:
+        connection = await aiosqlite.connect(
+            target,
+            uri=uri,
+            factory=made,
+            isolation_level=None,
+            timeout=0,
+            cached_statements=CACHED_STATEMENTS,
+        )
+    except asyncio.CancelledError:
+        # The thread still has its answer to give: the loop, which may be about to close, waits for that.
+        while not threads or threads[0].is_alive():  # noqa: ASYNC110 - the end of a thread sets no event
+            await asyncio.sleep(0)
+        raise
+    if failed:
+        await connection.close()
+        raise failed[0]
+    return connection
+
+
 class Lane:
     """Jobs for one connection. A cancelled caller leaves its job to finish, or, not yet begun, undone."""
 
@@ -84,6 +123,7 @@ class Lane:
         connect: Callable[["Lane"], Awaitable[aiosqlite.Connection]],
         run_group: GroupRunner,
         on_done: Callable[[], None] | None = None,
+        group_limit: int = GROUP_LIMIT,
     ) -> None:
         """``connect`` is called when there is something to do for the first time, and again should it fail.
 
@@ -93,6 +133,7 @@ class Lane:
         self._connect = connect
         self._run_group = run_group
         self._on_done = on_done
+        self._group_limit = group_limit
         self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
         self._waiting: deque[tuple[Body, asyncio.Future[Any]]] = deque()
@@ -153,7 +194,7 @@ class Lane:
 
     def _next_group(self) -> list[tuple[Body, asyncio.Future[Any]]]:
         group: list[tuple[Body, asyncio.Future[Any]]] = []
-        while self._waiting and len(group) < GROUP_LIMIT:
+        while self._waiting and len(group) < self._group_limit:
             body, future = self._waiting.popleft()
             if not future.cancelled():
                 group.append((body, future))

@@ -13,7 +13,7 @@ from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import is_visible, outcome_for
 from amfs_sqlite.sqlite import entries
 from amfs_sqlite.sqlite.drafts import CommitDraft
-from amfs_sqlite.sqlite.rows import effect_of, entry_of, record_of
+from amfs_sqlite.sqlite.rows import effect_of, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
 EFFECT = """
@@ -69,21 +69,18 @@ def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequenc
     """Record an outcome and do to the entries it names what the policy says; return those it moved."""
     if given.committed_at is None:
         given = given.model_copy(update={"committed_at": tx.now})
-    stored = encode(given.to_wire(), "record")
+    wire = given.to_wire()
     newest = draft.ground.newest_version_id
-
-    def is_current(path: str, key: str) -> bool:
-        return entries.current(tx, path, key, given.agent_id) is not None
-
-    named = targets(given, tx.policy, is_current)
+    look = _Look(tx, given.agent_id)
+    named = targets(given, tx.policy, look.sees)
     for target in named:  # all of them first: a version that this outcome makes is not stored yet
-        _check_stored(tx, target, given.agent_id)
+        look.check_stored(target)
     done: list[Affected] = []
     for target in named:
-        done.append(_affect(tx, draft, given, target, done))
+        done.append(_affect(tx, draft, given, target, look=look, done=done))
     effects = [affected.effect for affected in done]
-    digest = outcome_digest(given, effects)
-    outcome = (given.outcome_ref, given.outcome_type, given.agent_id, stored, digest)
+    digest = outcome_digest(wire, effects)
+    outcome = (given.outcome_ref, given.outcome_type, given.agent_id, encode(wire, "record"), digest)
     outcome_id = tx.insert(INSERT_OUTCOME, (draft.sequence, newest, tx.namespace, *outcome))
     for affected in done:
         tx.run(INSERT_EFFECT, (outcome_id, *_effect_columns(given, affected)))
@@ -91,41 +88,87 @@ def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequenc
     return [affected.entry for affected in done if affected.effect.applied]
 
 
+class _Look:
+    """What the reporter sees of the entries that an outcome names: each is read once, until it moves."""
+
+    def __init__(self, tx: Transaction, viewer: str) -> None:
+        self._tx = tx
+        self._viewer = viewer
+        self._found: dict[tuple[str, str], entries.Found | None] = {}
+
+    def found(self, entity_path: str, key: str) -> entries.Found | None:
+        """What stands at an address, whoever may see it."""
+        address = (entity_path, key)
+        if address not in self._found:
+            self._found[address] = entries.found(self._tx, *address)
+        return self._found[address]
+
+    def forget(self, entity_path: str, key: str) -> None:
+        """What stands there has moved."""
+        del self._found[entity_path, key]
+
+    def sees(self, entity_path: str, key: str) -> bool:
+        """Whether the reporter can see the current version."""
+        found = self.found(entity_path, key)
+        return found is not None and is_visible(found.entry.shared, found.entry.agent_id, self._viewer)
+
+    def named(self, target: EntryRef) -> MemoryEntry | None:
+        """The version that is named, where one is and the reporter can see it."""
+        found = self.found(target.entity_path, target.key)
+        if target.version is None or found is None:
+            return None
+        if target.version == found.entry.version:
+            return found.entry if self.sees(target.entity_path, target.key) else None
+        return entries.read_at_version(
+            self._tx, target.entity_path, target.key, target.version, viewer=self._viewer
+        )
+
+    def check_stored(self, target: EntryRef) -> None:
+        """Raise unless the reporter can see what is named: the version, or the current one."""
+        path, key = target.entity_path, target.key
+        if not (self.sees(path, key) if target.version is None else self.named(target)):
+            raise EntryNotFoundError(path, key, target.version)
+
+
 def _affect(
     tx: Transaction,
     draft: CommitDraft,
     given: OutcomeRecord,
     target: EntryRef,
+    *,
+    look: _Look,
     done: Sequence[Affected],
 ) -> Affected:
     """Move the entry if the policy says so. ``done`` is what this record did so far."""
-    at = entries.place(tx, target.entity_path, target.key)
-    before = entries.Standing(*tx.row(entries.STANDING, at))
-    current = entry_of(tx.row(entries.CURRENT_ENTRY, at))
-    named = _named(tx, target, given.agent_id)
-    if named is not None and named.version == current.version:
-        named = current  # as it stands: what this record did to it before has no row yet
-    asked = {
-        "namespace": tx.namespace,
-        "outcome_ref": given.outcome_ref,
-        "key_id": before.key_id,
-        "viewer": given.agent_id,
-    }
-    earlier = [Earlier(kind, bool(applied)) for kind, applied in tx.each(EARLIER, asked)] + [
-        Earlier(given.outcome_type, affected.effect.applied)
-        for affected in done
-        if affected.key_id == before.key_id
-    ]
-    effect = effect_on(current, named, given, tx.policy, earlier)
+    found = look.found(target.entity_path, target.key)
+    if found is None:
+        raise EntryNotFoundError(target.entity_path, target.key, target.version)
+    current, before = found.entry, found.standing
+    earlier = _earlier(tx, given, before.key_id, done) if tx.policy.once else ()
+    effect = effect_on(current, look.named(target), given, tx.policy, earlier)
     if not effect.applied:
         return Affected(before.key_id, effect, current)
+    look.forget(target.entity_path, target.key)
     entry = moved(current, effect, given)
     if effect.resulting_version == current.version:
         opinion = (entry.confidence, entry.outcome_count, entry.success_count, entry.failure_count)
         tx.run(MOVE_OPINION, (*opinion, before.key_id))
     else:
-        entry = entries.append(tx, draft, entry, {}, encode(current.value), before=before, kind="outcome")
+        entry = entries.append(tx, draft, entry, {}, found.value, before=before, kind="outcome")
     return Affected(before.key_id, effect, entry)
+
+
+def _earlier(tx: Transaction, given: OutcomeRecord, key_id: int, done: Sequence[Affected]) -> list[Earlier]:
+    """What was recorded before under the same outcome_ref for this entry, this record's own doings too."""
+    asked = {
+        "namespace": tx.namespace,
+        "outcome_ref": given.outcome_ref,
+        "key_id": key_id,
+        "viewer": given.agent_id,
+    }
+    return [Earlier(kind, bool(applied)) for kind, applied in tx.each(EARLIER, asked)] + [
+        Earlier(given.outcome_type, affected.effect.applied) for affected in done if affected.key_id == key_id
+    ]
 
 
 def _effect_columns(given: OutcomeRecord, affected: Affected) -> tuple[Any, ...]:
@@ -141,20 +184,6 @@ def _effect_columns(given: OutcomeRecord, affected: Affected) -> tuple[Any, ...]
         effect.reason,
         effect.resulting_version,
     )
-
-
-def _named(tx: Transaction, target: EntryRef, viewer: str) -> MemoryEntry | None:
-    if target.version is None:
-        return None
-    return entries.read_at_version(tx, target.entity_path, target.key, target.version, viewer=viewer)
-
-
-def _check_stored(tx: Transaction, target: EntryRef, viewer: str) -> None:
-    """Raise unless the reporter can see what is named: the version, or the current one."""
-    path, key = target.entity_path, target.key
-    current = entries.current(tx, path, key, viewer)
-    if (current if target.version is None else _named(tx, target, viewer)) is None:
-        raise EntryNotFoundError(path, key, target.version)
 
 
 def list_outcomes(

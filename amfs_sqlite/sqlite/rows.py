@@ -11,7 +11,6 @@ from amfs_sqlite.models import (
     Commit,
     CommitEntry,
     MemoryEntry,
-    Model,
     OutcomeEffect,
     OutcomeRecord,
     Provenance,
@@ -20,10 +19,7 @@ from amfs_sqlite.rules.values import decode, encode
 
 P = ParamSpec("P")
 T = TypeVar("T")
-M = TypeVar("M", bound=Model)
 
-# Shared, since nothing changes them: a set for each entry would keep the garbage collector busy.
-FIELDS_SET: dict[type[Model], set[str]] = {kind: set(kind.model_fields) for kind in (MemoryEntry, Provenance)}
 # What reading a damaged row may come to: JSON that is none, that is another shape, a year 300000.
 UNREADABLE = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 
@@ -94,7 +90,7 @@ def entry_of(row: Sequence[Any]) -> MemoryEntry:
         "key": key,
         "version": version,
         "value": None if value is None else decode(value),
-        "provenance": _whole(Provenance, provenance, None),
+        "provenance": Provenance.whole(provenance),
         "confidence": confidence,
         "outcome_count": outcome_count,
         "ttl_at": None if ttl_at is None else moment(ttl_at),
@@ -108,22 +104,9 @@ def entry_of(row: Sequence[Any]) -> MemoryEntry:
         "failure_count": failure_count,
     }
     if extra == "{}" and artifact_refs is None:
-        return _whole(MemoryEntry, fields, {})
+        return MemoryEntry.whole(fields, {})
     fields["artifact_refs"] = _artifact_refs(artifact_refs)
     return MemoryEntry(**decode(extra), **fields)
-
-
-def _whole(kind: type[M], fields: dict[str, Any], extra: dict[str, Any] | None) -> M:
-    """A model of all its fields, each of its own type already: the table's columns see to that.
-
-    Validating them again would take most of the time that reading takes.
-    """
-    model = kind.__new__(kind)
-    object.__setattr__(model, "__dict__", fields)
-    object.__setattr__(model, "__pydantic_fields_set__", FIELDS_SET[kind])
-    object.__setattr__(model, "__pydantic_extra__", extra)
-    object.__setattr__(model, "__pydantic_private__", None)
-    return model
 
 
 def _tags(stored: str) -> tuple[str, ...]:

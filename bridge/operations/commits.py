@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from amfs_sqlite.models import Commit
+from bridge.operations.arguments import check_session
 from bridge.session import Session
 
 LOG_LIMIT = 20
@@ -15,4 +16,5 @@ async def log(
 
     ``before`` continues behind a commit's ``sequence``; ``limit`` None is all.
     """
+    check_session(session)
     return await session.adapter.list_commits(limit=limit, before=before, viewer=session.viewer)

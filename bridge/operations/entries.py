@@ -8,10 +8,18 @@ from amfs_sqlite.errors import EntryNotFoundError, InvalidArgumentError, Version
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.rules.confidence import HANDOFF
 from amfs_sqlite.rules.hashing import content_hash
-from amfs_sqlite.rules.limits import check_address, check_count, check_tags
+from amfs_sqlite.rules.limits import (
+    check_address,
+    check_count,
+    check_flag,
+    check_optional_text,
+    check_tags,
+    check_texts,
+)
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import ReservedPathError
+from bridge.operations.arguments import check_record
 from bridge.session import Session
 
 DEFAULT_CONFIDENCE = 0.8
@@ -57,9 +65,12 @@ async def remember(
     Raises ReservedPathError, InvalidArgumentError for a scope with '/' at an end or with an empty
     part, and what ``AmfsAdapter.write`` raises.
     """
+    check_record(session, scope, key)
     _check(scope, key, value, tags)
     HANDOFF.check_confidence(confidence)
+    check_flag(shared, "shared")
     check_count(expected_version, "expected_version")
+    check_optional_text(idempotency_key, "idempotency_key")
     draft = MemoryEntry.draft(
         scope,
         key,
@@ -103,6 +114,7 @@ async def remember(
 
 async def read(session: Session, scope: str, key: str) -> MemoryEntry:
     """The current version, which is touched. Raises EntryNotFoundError and ReservedPathError."""
+    check_record(session, scope, key)
     _refuse_system(scope)
     entry = await session.adapter.read(scope, key, viewer=session.viewer)
     if entry is None:
@@ -118,8 +130,10 @@ async def history(
 
     Outcomes add none. Raises EntryNotFoundError where the key has none at all.
     """
+    check_record(session, scope, key)
+    check_count(after_version, "after_version")
     adapter, viewer = session.adapter, session.viewer
-    versions = await adapter.history(scope, key, after_version=after_version, limit=limit, viewer=viewer)
+    versions = await adapter.history(scope, key, after_version=after_version or 0, limit=limit, viewer=viewer)
     if not versions and not await adapter.history(scope, key, limit=1, viewer=viewer):
         raise EntryNotFoundError(scope, key)
     return versions
@@ -133,8 +147,7 @@ def _check(scope: str, key: str, value: Any, tags: Sequence[str]) -> None:
             "entity_path", f"is {quoted(scope)}; write it without '/' at its ends and without empty parts"
         )
     encode(value)
-    if isinstance(tags, str):
-        raise InvalidArgumentError("tags", "is one text; it must be a list of texts")
+    check_texts(tags, "tags")
     check_tags(tags)
 
 

@@ -13,11 +13,12 @@ from amfs_sqlite.models import (
     RecordedOutcome,
 )
 from amfs_sqlite.rules.confidence import outcome_type
-from amfs_sqlite.rules.limits import MAX_REFERENCES
+from amfs_sqlite.rules.limits import MAX_REFERENCES, check_is_text, check_optional_text, made
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import NothingTouchedError, ReservedPathError
 from bridge.handoff import filing, moves
 from bridge.handoff.packet import Packet
+from bridge.operations.arguments import check_refs, check_session
 from bridge.session import Session
 
 LIST_LIMIT = 50
@@ -57,16 +58,22 @@ async def record_outcome(
     Raises NothingTouchedError, ReservedPathError, EntryNotFoundError for a ref that is not stored,
     OutcomeConflictError, PacketNotFoundError, PacketStateError, and InvalidArgumentError.
     """
+    check_session(session)
+    check_is_text(outcome, "outcome")
+    check_is_text(outcome_ref, "outcome_ref")
+    check_optional_text(handoff_id, "handoff_id")
+    check_refs(refs)
     if not outcome_ref:
         raise InvalidArgumentError("outcome_ref", "is empty; name the run, ticket or task it is about")
-    record = OutcomeRecord(
+    record = made(
+        OutcomeRecord,
         outcome_ref=outcome_ref,
         outcome_type=outcome_type(outcome).value,
         agent_id=session.agent_id,
         note=note,
         session_id=session.session_id or None,
     )
-    _check_refs(refs or ())
+    _check_may_name(refs or ())
     older_count = max(0, len(session.touched) - MAX_REFERENCES) if refs is None else 0
     if refs is None:
         refs = [seen.ref for seen in session.touched_last(MAX_REFERENCES)] or None
@@ -89,6 +96,8 @@ async def list_outcomes(
 
     ``before`` continues behind an outcome's ``sequence``; ``limit`` None is all.
     """
+    check_session(session)
+    check_optional_text(outcome_ref, "outcome_ref")
     return await session.adapter.list_outcomes(
         outcome_ref=outcome_ref, limit=limit, before=before, viewer=session.viewer
     )
@@ -119,7 +128,7 @@ async def _close(
         return OutcomeReport(result.effects, packet)
 
 
-def _check_refs(refs: Sequence[EntryRef]) -> None:
+def _check_may_name(refs: Sequence[EntryRef]) -> None:
     if len(refs) > MAX_REFERENCES:
         raise InvalidArgumentError(
             "refs", f"are {len(refs)}; the limit is {MAX_REFERENCES}: name those it relied on most"

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from typing import get_args
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import EntryRef, SearchOrder
-from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.limits import check_count, check_optional_text, check_texts
 from bridge.handoff import filing, giving, moves, taking
 from bridge.handoff.addressees import RECENT_CHANGES
 from bridge.handoff.giving import Given
@@ -13,9 +14,11 @@ from bridge.handoff.packet import PACKET_STATES, Packet, PacketState, Pin
 from bridge.handoff.requests import MAX_PINS, Request
 from bridge.handoff.staleness import Stale
 from bridge.handoff.taking import MAX_WAITING_COUNTED, NothingWaiting, Taken
+from bridge.operations.arguments import check_handoff, check_refs, check_session
 from bridge.session import Session
 
 LIST_LIMIT = 50
+ORDERS: tuple[SearchOrder, ...] = get_args(SearchOrder)
 
 
 async def give(
@@ -40,6 +43,10 @@ async def give(
     private one, ReservedPathError, IdempotencyConflictError, and InvalidArgumentError for an empty
     summary or what is over a limit of ``bridge.handoff.requests``.
     """
+    check_session(session)
+    check_texts(next_steps, "next_steps")
+    check_texts(open_questions, "open_questions")
+    check_refs(refs)
     request = Request.checked(summary, next_steps, open_questions, refs, to_agent)
     return await giving.give(session, request, idempotency_key)
 
@@ -55,6 +62,8 @@ async def take(session: Session, handoff_id: str | None = None) -> Taken | Nothi
     Raises PacketNotFoundError, PacketNotYoursError where it is addressed to another agent, and
     PacketStateError where another agent holds it or it is final.
     """
+    check_session(session)
+    check_optional_text(handoff_id, "handoff_id")
     if handoff_id is None:
         return await taking.take_next(session)
     return await taking.take_this(session, handoff_id)
@@ -62,6 +71,8 @@ async def take(session: Session, handoff_id: str | None = None) -> Taken | Nothi
 
 async def peek(session: Session, handoff_id: str | None = None) -> Taken | NothingWaiting:
     """What ``take`` would deliver. Claims nothing, touches nothing; raises what ``take`` would."""
+    check_session(session)
+    check_optional_text(handoff_id, "handoff_id")
     if handoff_id is None:
         return await taking.peek_next(session)
     return await taking.peek_this(session, handoff_id)
@@ -79,10 +90,13 @@ async def list_packets(
     ``oldest`` goes by when they were given, earliest first; ``newest`` by their latest change,
     latest first. A claimed packet whose lease has run out is listed as claimed.
     """
+    check_session(session)
     check_count(limit, "limit")
     if state is not None and state not in PACKET_STATES:
         known = ", ".join(PACKET_STATES)
         raise InvalidArgumentError("state", f"is {quoted(state)}; it must be one of {known}")
+    if order not in ORDERS:
+        raise InvalidArgumentError("order", f"is {quoted(order)}; it must be one of {', '.join(ORDERS)}")
     tag = None if state is None else filing.state_tag(state)
     found: list[Packet] = []
     async with aclosing(filing.look_through(session, tag, order)) as packets:
@@ -95,6 +109,7 @@ async def list_packets(
 
 async def show(session: Session, handoff_id: str) -> Packet:
     """The packet as it stands. Raises PacketNotFoundError."""
+    check_handoff(session, handoff_id)
     return (await filing.find(session, handoff_id)).packet
 
 
@@ -104,6 +119,7 @@ async def release(session: Session, handoff_id: str) -> Packet:
     For the agent that holds it, or the owner of the file. Raises PacketNotFoundError,
     PacketNotYoursError, and PacketStateError where it is not claimed.
     """
+    check_handoff(session, handoff_id)
     filed = await filing.move(
         session,
         handoff_id,
@@ -118,6 +134,7 @@ async def cancel(session: Session, handoff_id: str) -> Packet:
 
     Raises PacketNotFoundError, PacketNotYoursError, and PacketStateError where it is not open.
     """
+    check_handoff(session, handoff_id)
     filed = await filing.move(
         session,
         handoff_id,

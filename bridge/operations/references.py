@@ -9,10 +9,11 @@ from amfs_sqlite.errors import (
     quoted,
 )
 from amfs_sqlite.models import EntryRef
-from amfs_sqlite.rules.limits import MAX_ADDRESS_CHARACTERS, check_name
+from amfs_sqlite.rules.limits import MAX_ADDRESS_CHARACTERS, check_is_text, check_name, check_texts
 from amfs_sqlite.rules.references import readings
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import ReservedPathError
+from bridge.operations.arguments import check_session
 from bridge.session import Session
 
 MAX_REFERENCE_CHARACTERS = 2 * MAX_ADDRESS_CHARACTERS + 32
@@ -27,18 +28,21 @@ async def resolve(session: Session, text: str) -> EntryRef:
     naming the candidates where several do, ReservedPathError for the system's own paths, and
     InvalidArgumentError for what is no reference.
     """
+    check_session(session)
     return await _resolve(session, text, "ref")
 
 
 async def resolve_all(session: Session, texts: Sequence[str]) -> tuple[EntryRef, ...]:
     """The addresses that several references mean, in order. Raises as ``resolve`` does."""
-    if isinstance(texts, str):
-        raise InvalidArgumentError("refs", "is one text; it must be a list of references")
+    check_session(session)
+    check_texts(texts, "refs")
     return tuple([await _resolve(session, text, f"refs[{i}]") for i, text in enumerate(texts)])
 
 
 async def records_named(session: Session, text: str) -> tuple[EntryRef, ...]:
     """Every stored and visible record that the text may mean; none for what is no reference."""
+    check_session(session)
+    check_is_text(text, "text")
     try:
         ways = _readings(text, "ref")
     except (InvalidArgumentError, ReservedPathError):

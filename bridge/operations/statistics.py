@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from amfs_sqlite.models import MemoryStats
 from bridge.handoff import filing
 from bridge.handoff.packet import PACKET_STATES, PacketState
+from bridge.operations.arguments import check_session
 from bridge.session import Session
 
 
@@ -19,6 +20,7 @@ class StoreSummary:
 
 async def stats(session: Session) -> StoreSummary:
     """What this agent can see, in numbers. A packet whose lease has run out counts as claimed."""
+    check_session(session)
     counted = await session.adapter.stats(include_system=False, viewer=session.viewer)
     packets = Counter([filed.packet.state async for filed in filing.look_through(session, None)])
     return StoreSummary(counted, {state: packets[state] for state in PACKET_STATES})

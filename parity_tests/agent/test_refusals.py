@@ -4,8 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from amfs_sqlite import AgentMemory, AmfsAdapter, InvalidArgumentError, OutcomeBackPropagator, RecallConfig
+from amfs_sqlite import (
+    AgentMemory,
+    AmfsAdapter,
+    InvalidArgumentError,
+    MemoryEntry,
+    OutcomeBackPropagator,
+    RecallConfig,
+    SearchQuery,
+)
 from parity_tests.ledger import proves
 from parity_tests.state import state
 
@@ -71,3 +80,55 @@ def test_a_score_is_made_of_finite_weights(field: str) -> None:
     for weight in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match=field):
             RecallConfig.model_validate({field: weight})
+
+
+@proves("agent.refuses")
+@pytest.mark.parametrize("field", ["semantics", "half_life_days", "limit"])
+def test_a_score_has_no_unknown_part(field: str) -> None:
+    with pytest.raises(ValidationError, match=f"{field}\n.*not permitted"):
+        RecallConfig.model_validate({field: 1})
+
+
+@proves("agent.drafts")
+@pytest.mark.parametrize("tags", ["net", "", b"net", {"net": 1}, 3, None, [3]], ids=repr)
+def test_a_draft_refuses_tags_that_are_no_list_of_texts(tags: Any) -> None:
+    with pytest.raises(ValidationError, match="pattern"):
+        MemoryEntry.draft("p", "k", 1, agent_id="alice", tags=tags)
+
+
+@proves("agent.drafts")
+@pytest.mark.parametrize("several", [list, tuple, iter])
+def test_a_draft_takes_tags_from_whatever_holds_them(several: Callable[[list[str]], Any]) -> None:
+    drafted = MemoryEntry.draft("p", "k", 1, agent_id="alice", tags=several(["net", "db"]))
+    assert drafted.tags == ("net", "db")
+
+
+@proves("agent.refuses")
+@pytest.mark.parametrize("query", ["x", None, {}, ["x"], RecallConfig()], ids=repr)
+async def test_an_adapter_is_searched_with_a_query_alone(adapter: AmfsAdapter, query: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="make a SearchQuery") as refused:
+        await adapter.search(query)
+    assert refused.value.argument == "query"
+    assert (await adapter.search(SearchQuery())).entries == ()
+
+
+@proves("agent.refuses")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda memory: memory.read(3, "k"), "entity_path is 3, not text"),
+        (lambda memory: memory.read(None, "k"), "entity_path is None, not text"),
+        (lambda memory: memory.read(["p"], "k"), "entity_path is ['p'], not text"),
+        (lambda memory: memory.read("p", b"k"), "key is b'k', not text"),
+        (lambda memory: memory.search(limit=-1), "limit is -1; it must be a whole number from 0"),
+        (lambda memory: memory.search(limit="1"), "limit is '1'; it must be a whole number from 0"),
+        (
+            lambda memory: memory.list([1] * 100),
+            f"entity_path is [{'1, ' * 26}1... (300 characters), not text",
+        ),
+    ],
+)
+async def test_what_is_no_text_is_shown_without_quotes(alice: AgentMemory, call: Call, says: str) -> None:
+    with pytest.raises(InvalidArgumentError) as refused:
+        await call(alice)
+    assert str(refused.value) == says

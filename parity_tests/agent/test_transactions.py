@@ -1,5 +1,7 @@
 """Transactions: several writes, one commit."""
 
+import asyncio
+
 import pytest
 
 from amfs_sqlite import AgentMemory, AmfsAdapter, FixedClock, InvalidArgumentError
@@ -72,6 +74,54 @@ async def test_a_transaction_holds_copies(alice: AgentMemory) -> None:
     value["n"] = 2
     await transaction.commit()
     assert [each.value for each in await alice.list()] == [{"n": 1}]
+
+
+@proves("agent.transaction-block")
+async def test_a_block_commits_once_at_its_end(alice: AgentMemory) -> None:
+    async with alice.transaction("two") as transaction:
+        transaction.write("svc", "a", 1)
+        transaction.write("svc", "b", 2)
+        assert await alice.list() == []
+    assert [(commit.message, len(commit.entries)) for commit in await alice.commit_log()] == [("two", 2)]
+    async with transaction:
+        transaction.write("svc", "a", 3)
+    async with transaction:
+        assert transaction.pending_count == 0
+    assert [each.version for each in await alice.list()] == [2, 1]
+    assert [commit.message for commit in await alice.commit_log()] == ["two", "two"]
+
+
+@proves("agent.transaction-block")
+@pytest.mark.parametrize("raised", [LookupError("no"), asyncio.CancelledError()], ids=repr)
+async def test_a_block_that_raises_stores_nothing_and_leaves_nothing_waiting(
+    adapter: AmfsAdapter, alice: AgentMemory, raised: BaseException
+) -> None:
+    await alice.write("svc", "a", 1)
+    transaction = alice.transaction()
+
+    async def block() -> None:
+        async with transaction:
+            transaction.write("svc", "a", 2)
+            raise raised
+
+    assert await refused(adapter, block(), type(raised)) is raised
+    assert (transaction.pending_count, await transaction.commit()) == (0, None)
+    assert [each.value for each in await alice.list()] == [1]
+
+
+@proves("agent.transaction-block")
+async def test_a_block_whose_commit_is_refused_raises_and_keeps_its_writes(
+    adapter: AmfsAdapter, alice: AgentMemory
+) -> None:
+    transaction = alice.transaction("x" * 100_000)
+
+    async def block() -> None:
+        async with transaction:
+            transaction.write("svc", "a", 1)
+
+    await refused(adapter, block(), InvalidArgumentError)
+    transaction.set_message("short")
+    assert await transaction.commit() is not None
 
 
 @proves("agent.transactions", "agent.outcome-count")

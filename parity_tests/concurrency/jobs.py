@@ -16,7 +16,7 @@ from amfs_sqlite import (
     SqliteAdapter,
     VersionConflictError,
 )
-from amfs_sqlite.sqlite import connection
+from amfs_sqlite.sqlite import lanes
 from amfs_sqlite.sqlite.lanes import FunctionConnection
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.sqlite.internals import store_id_of, trace
@@ -284,7 +284,7 @@ def create_and_be_killed(pipe: Connection, path: str, statement: int) -> None:
             pass
         pipe.send("survived")
 
-    with mock.patch.object(connection, "FunctionConnection", KillingConnection):
+    with mock.patch.object(lanes, "FunctionConnection", KillingConnection):
         asyncio.run(run())
 
 

@@ -191,7 +191,7 @@ async def test_nobody_looks_for_others_unless_somebody_listens(
 
     async with SqliteAdapter(path) as adapter:
         _, reader = lanes_of(adapter)
-        await hop(reader.connection, lambda connection: connection.set_trace_callback(tell))
+        await hop(await reader.connected(), lambda connection: connection.set_trace_callback(tell))
         before = asyncio.all_tasks()
         await adapter.write(draft())
         await taken(adapter.changes(), 1)
@@ -346,6 +346,55 @@ async def test_closing_delivers_all_that_is_due_as_long_as_callbacks_return(
         await adapter.close()
         await asyncio.wait(writers)
     assert listener.heard == [f"k@{number}" for number in range(1, 5)]
+
+
+@proves("watching.left-closing")
+@pytest.mark.parametrize("target", ["file", "memory"])
+@pytest.mark.parametrize("end", ["returns", "does not return", "closes", "watched by who closes"])
+async def test_closing_ends_a_callback_that_was_left_and_leaves_no_task_or_thread(
+    path: str, target: str, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watches, "GRACE_S", WITHIN_S if end in ("returns", "closes") else 0.01)
+    threads, tasks = set(threading.enumerate()), asyncio.all_tasks()
+    entered, go = asyncio.Event(), asyncio.Event()
+    ended: list[str] = []
+    adapter = SqliteAdapter(path if target == "file" else ":memory:")
+
+    async def hangs(entry: MemoryEntry) -> None:
+        entered.set()
+        try:
+            await go.wait()
+            if end == "closes":
+                await adapter.close()
+            ended.append("returned")
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    async def closes(entry: MemoryEntry) -> None:
+        await adapter.close()
+
+    await adapter.open()
+    handle = await adapter.watch(None, hangs)
+    writer = asyncio.ensure_future(adapter.write(draft()))
+    async with asyncio.timeout(WITHIN_S):
+        await entered.wait()
+        handle.cancel()
+        await writer
+        if end == "watched by who closes":
+            await adapter.watch(None, closes)
+            await adapter.write(draft())
+        elif end == "closes":
+            go.set()
+        else:
+            closing = asyncio.ensure_future(adapter.close())
+            if end == "returns":
+                go.set()
+            await closing
+        while asyncio.all_tasks() != tasks:
+            await asyncio.wait(asyncio.all_tasks() - tasks)
+    assert ended == ["returned" if end in ("returns", "closes") else "cancelled"]
+    assert left_running(threads) == []
 
 
 @proves("watching.held-up")

@@ -7,6 +7,7 @@ import pytest
 
 from amfs_sqlite import AmfsAdapter, InvalidArgumentError, SearchQuery
 from parity_tests.adapters import AdapterOpener
+from parity_tests.contract.soundness import is_sound
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.state import refused
@@ -56,14 +57,37 @@ async def test_names_that_look_alike_are_never_taken_for_each_other(
         paths = [path for path in names if covered(name, path)]
         below = [each.entity_path for each in await adapter.list(name)]
         assert list(dict.fromkeys(below)) == paths
-        assert [each.path for each in await adapter.scopes(name)] == paths
-        found = await adapter.search(SearchQuery(entity_path=name, limit=None, sort_by="oldest"))
-        assert [each.entity_path for each in found.entries] == below
         exact = await adapter.list(name, descendants=False)
         assert [(each.entity_path, each.key) for each in exact] == [(name, key) for key in names]
+    assert await is_sound(adapter)
+
+
+@proves("statistics.scopes", "addresses.literal")
+@pytest.mark.parametrize("family", ALIKE)
+async def test_no_summary_takes_names_that_look_alike_for_each_other(
+    adapter: AmfsAdapter, family: str
+) -> None:
+    names = ALIKE[family]
+    await adapter.write_batch([draft(name) for name in names])
+    for name in names:
+        paths = [path for path in names if covered(name, path)]
+        assert [each.path for each in await adapter.scopes(name)] == paths
+
+
+@proves("search.filters", "addresses.literal")
+@pytest.mark.parametrize("family", ALIKE)
+async def test_no_search_takes_names_that_look_alike_for_each_other(
+    adapter: AmfsAdapter, family: str
+) -> None:
+    names = ALIKE[family]
+    addresses = list(product(names, names))
+    await adapter.write_batch([draft(*each) for each in addresses])
+    for name in names:
+        below = [each for each in addresses if covered(name, each[0])]
+        found = await adapter.search(SearchQuery(entity_path=name, limit=None, sort_by="oldest"))
+        assert [(each.entity_path, each.key) for each in found.entries] == below
         keyed = await adapter.search(SearchQuery(key=name, limit=None, sort_by="oldest"))
         assert [(each.entity_path, each.key) for each in keyed.entries] == [(path, name) for path in names]
-    assert (await adapter.verify()).ok
 
 
 @proves("addresses.opaque")
@@ -73,9 +97,21 @@ async def test_a_write_to_one_name_leaves_those_that_look_alike(adapter: AmfsAda
     await adapter.write_batch([draft("p", name) for name in names])
     for name in names:
         await adapter.write(draft("p", name, 2), expected_version=1)
+    for name in names:
+        assert [each.value for each in await adapter.history("p", name)] == [1, 2]
+
+
+@proves("outcomes.references", "addresses.opaque")
+@pytest.mark.parametrize("family", ALIKE)
+async def test_an_outcome_about_one_name_leaves_those_that_look_alike(
+    adapter: AmfsAdapter, family: str
+) -> None:
+    names = ALIKE[family]
+    await adapter.write_batch([draft("p", name) for name in names])
+    for name in names:
         await adapter.commit_outcome(outcome("success", at("p", name), outcome_ref=name))
     for name in names:
-        assert [each.value for each in await adapter.history("p", name)] == [1, 2, 2]
+        assert [each.outcome_count for each in await adapter.history("p", name)] == [0, 1]
         credited = await adapter.list_outcomes(key=name)
         assert [each.record.outcome_ref for each in credited] == [name]
 
@@ -89,7 +125,7 @@ async def test_a_slash_never_joins_a_path_with_a_key(adapter: AmfsAdapter) -> No
         history = await adapter.history(path, key)
         assert [(each.version, each.value) for each in history] == [(n, [path, key]) for n in (1, 2)]
     assert [each.key for each in await adapter.list("a/b")] == ["c", "c/d", "d"]
-    assert (await adapter.verify()).ok
+    assert await is_sound(adapter)
 
 
 @proves("addresses.tags-literal")
@@ -148,7 +184,17 @@ async def test_no_name_reaches_the_file_system(open_adapter: AdapterOpener, tmp_
     names = ["../../x", "..\\..\\x", "C:\\x", str(tmp_path / "x"), "..", ".", "CON", "a\nb", "x.db"]
     for name in names:
         await adapter.write(draft(name, name, name, agent=name, session=name, tags=(name,)))
-        await adapter.commit_outcome(outcome("success", at(name, name), outcome_ref=name))
     assert not files_below(tmp_path) & {*names, "x"}
     assert "x" not in files_below(tmp_path.parent)
     assert len(await adapter.list()) == len(names)
+
+
+@proves("outcomes.recorded-whole", "addresses.never-file-names")
+async def test_no_outcome_reaches_the_file_system(open_adapter: AdapterOpener, tmp_path: Path) -> None:
+    adapter = await open_adapter()
+    names = ["../../x", str(tmp_path / "x"), "..", "x.db"]
+    for name in names:
+        await adapter.commit_outcome(outcome("success", agent=name, session_id=name, outcome_ref=name))
+    assert not files_below(tmp_path) & {*names, "x"}
+    assert "x" not in files_below(tmp_path.parent)
+    assert len(await adapter.list_outcomes()) == len(names)

@@ -3,19 +3,25 @@
 import pytest
 
 from amfs_sqlite import AmfsAdapter, AmfsError, InvalidArgumentError, MemoryEntry
+from parity_tests.contract.soundness import is_sound
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
-from parity_tests.state import refused, text
+from parity_tests.state import refused, state, text
 
 
 @proves("batches.one-commit")
-async def test_a_batch_is_one_commit_in_the_order_given(adapter: AmfsAdapter) -> None:
-    batch = [
-        draft("b", agent="bob", session="s"),
-        draft("a", agent="alice", session="t"),
-    ]
-    written = await adapter.write_batch(batch)
+async def test_a_batch_is_written_in_the_order_given_under_one_commit_id(adapter: AmfsAdapter) -> None:
+    written = await adapter.write_batch([draft("b"), draft("a")])
     assert [each.entity_path for each in written] == ["b", "a"]
+    assert text(await adapter.list()) == text(written)
+    (commit_id,) = {each.commit_id for each in written}
+    assert commit_id
+
+
+@proves("batches.one-commit")
+async def test_a_batch_is_one_commit_by_the_author_of_its_first_entry(adapter: AmfsAdapter) -> None:
+    batch = [draft("b", agent="bob", session="s"), draft("a", agent="alice", session="t")]
+    written = await adapter.write_batch(batch)
     (commit,) = await adapter.list_commits()
     assert {each.commit_id for each in written} == {commit.id}
     assert [(each.entity_path, each.key, each.version) for each in commit.entries] == [
@@ -23,7 +29,6 @@ async def test_a_batch_is_one_commit_in_the_order_given(adapter: AmfsAdapter) ->
         ("a", "k", 1),
     ]
     assert (commit.author_agent_id, commit.session_id, commit.message) == ("bob", "s", "")
-    assert text(await adapter.list()) == text(written)
 
 
 @proves("batches.repeated-key")
@@ -33,7 +38,15 @@ async def test_the_same_key_twice_makes_two_chained_versions(adapter: AmfsAdapte
     assert first.integrity_chain != second.integrity_chain
     assert first.superseded_at is None
     assert [each.value for each in await adapter.history("svc/a", "k")] == ["a", "b"]
-    assert (await adapter.verify()).ok
+    assert await is_sound(adapter)
+
+
+@proves("batches.empty")
+async def test_an_empty_batch_changes_nothing(adapter: AmfsAdapter) -> None:
+    await adapter.write(draft())
+    before = await state(adapter)
+    assert list(await adapter.write_batch([])) == []
+    assert await state(adapter) == before
 
 
 @proves("batches.empty")
@@ -66,7 +79,7 @@ async def test_a_batch_with_a_bad_entry_stores_none(
     written = await adapter.write_batch([draft(key="next"), draft()])
     assert [each.version for each in written] == [1, 2]
     assert [each.key for each in await adapter.list()] == ["k", "next"]
-    assert (await adapter.verify()).ok
+    assert await is_sound(adapter)
 
 
 @proves("batches.too-many")
@@ -79,10 +92,17 @@ async def test_a_commit_id_that_all_entries_name_is_adopted_once(adapter: AmfsAd
     batch = [draft(key=key, commit_id="mine") for key in "ab"]
     assert {each.commit_id for each in await adapter.write_batch(batch)} == {"mine"}
     again = await adapter.write_batch(batch)
-    (adopted,) = {each.commit_id for each in again}
-    assert adopted != "mine"
+    (other,) = {each.commit_id for each in again}
+    assert other not in ("mine", None)
+
+
+@proves("batches.adopted-id")
+async def test_an_adopted_commit_id_stands_in_the_log(adapter: AmfsAdapter) -> None:
+    batch = [draft(key=key, commit_id="mine") for key in "ab"]
+    await adapter.write_batch(batch)
+    again = await adapter.write_batch(batch)
     newest, first = await adapter.list_commits()
-    assert (newest.id, first.id) == (adopted, "mine")
+    assert (newest.id, first.id) == (again[0].commit_id, "mine")
     assert newest.parent_ids == ("mine",)
 
 
@@ -94,7 +114,13 @@ async def test_a_commit_id_that_not_all_entries_name_is_ignored(
     batch = [draft(key=str(n), commit_id=each) for n, each in enumerate(ids)]
     (commit_id,) = {each.commit_id for each in await adapter.write_batch(batch)}
     assert commit_id not in ("x", "y", None)
+
+
+@proves("batches.adopted-id")
+async def test_a_commit_id_that_was_ignored_is_no_commits(adapter: AmfsAdapter) -> None:
+    await adapter.write_batch([draft(key="a", commit_id="x"), draft(key="b", commit_id="y")])
     assert await adapter.get_commit("x") is None
+    assert await adapter.get_commit("y") is None
 
 
 @proves("batches.adopted-id")

@@ -1,7 +1,7 @@
 """Changes: every one, in order, from any cursor on, with nothing held in between."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from amfs_sqlite import (
     AdapterClosedError,
     AmfsAdapter,
     Commit,
+    InvalidArgumentError,
     InvalidCursorError,
     MemoryEntry,
     Outcome,
@@ -38,9 +39,17 @@ async def waiting(changes: AsyncIterator[ChangeEvent], adapter: AmfsAdapter) -> 
     """A consumer that waits for the next change, and has found that there is none yet."""
     task = asyncio.ensure_future(anext(changes))
     for _ in range(5):  # What it reads was asked for before, and so is answered before.
-        await adapter.stats()
+        await adapter.list()
     assert not task.done()
     return task
+
+
+async def writings(adapter: AmfsAdapter) -> list[str]:
+    """Changes by writing alone; what they are."""
+    await adapter.write(draft(key="a"))
+    await adapter.write_batch([draft(key="b"), draft(key="a", value=2)])
+    await adapter.write(draft(key="c"))
+    return ["write a@1", "write b@1", "write a@2", "write c@1"]
 
 
 async def story(adapter: AmfsAdapter) -> list[str]:
@@ -66,6 +75,19 @@ async def story(adapter: AmfsAdapter) -> list[str]:
     ]
 
 
+STORIES = pytest.mark.parametrize("told", [writings, story])
+
+
+@proves("changes.all-in-order")
+async def test_every_version_written_is_a_change_in_order(adapter: AmfsAdapter) -> None:
+    expected = await writings(adapter)
+    events = await everything(adapter)
+    assert shown(events) == expected
+    assert [event.sequence for event in events] == [1, 2, 2, 3]
+    assert [event.commit_id for event in events] == [event.entry.commit_id for event in events]
+    assert len({event.cursor for event in events}) == len(events)
+
+
 @proves("changes.all-in-order")
 async def test_changes_come_in_the_order_of_commits_and_within_one_in_the_order_they_were_given(
     handoff_adapter: AmfsAdapter,
@@ -89,6 +111,14 @@ async def test_a_version_that_an_outcome_makes_is_an_outcome(adapter: AmfsAdapte
 
 
 @proves("changes.as-it-stood")
+async def test_a_superseded_entry_comes_as_it_was_written(adapter: AmfsAdapter) -> None:
+    returned = [await adapter.write(draft(value=n, outcome_count=n)) for n in range(3)]
+    entries = [event.entry for event in await everything(adapter)]
+    assert entries == returned
+    assert {entry.superseded_at for entry in entries} == {None}
+
+
+@proves("changes.as-it-stood")
 async def test_an_entry_comes_as_it_stood_right_after_its_change(handoff_adapter: AmfsAdapter) -> None:
     returned: list[MemoryEntry] = [await handoff_adapter.write(draft(confidence=0.5, outcome_count=3))]
     for number, kind in enumerate(["success", "failure", "success"]):
@@ -104,6 +134,18 @@ async def test_an_entry_comes_as_it_stood_right_after_its_change(handoff_adapter
         *((0, 0), (0, 1)),
     ]
     assert {entry.superseded_at for entry in entries} == {None}
+
+
+@proves("changes.only-changes")
+async def test_what_writes_nothing_is_no_change(adapter: AmfsAdapter) -> None:
+    for _ in range(2):
+        await adapter.write(draft(), idempotency_key="once")
+    await adapter.write_batch([])
+    with pytest.raises(VersionConflictError):
+        await adapter.write(draft(), expected_version=7)
+    with pytest.raises(InvalidArgumentError):
+        await adapter.write_batch([draft(key="lost"), draft("")])
+    assert shown(await everything(adapter)) == ["write k@1"]
 
 
 @proves("changes.only-changes")
@@ -124,8 +166,11 @@ async def test_what_changes_no_entry_is_no_change(handoff_adapter: AmfsAdapter) 
 
 
 @proves("changes.cursors")
-async def test_from_every_cursor_on_come_exactly_the_changes_behind_it(handoff_adapter: AmfsAdapter) -> None:
-    await story(handoff_adapter)
+@STORIES
+async def test_from_every_cursor_on_come_exactly_the_changes_behind_it(
+    handoff_adapter: AmfsAdapter, told: Callable[[AmfsAdapter], Awaitable[list[str]]]
+) -> None:
+    await told(handoff_adapter)
     events = await everything(handoff_adapter)
     for number, event in enumerate(events, 1):
         assert await everything(handoff_adapter, after=event.cursor) == events[number:]
@@ -135,6 +180,15 @@ async def test_from_every_cursor_on_come_exactly_the_changes_behind_it(handoff_a
 
 @proves("changes.cursors")
 async def test_a_cursor_of_what_was_narrowed_down_stands_at_the_same_place_for_all(
+    adapter: AmfsAdapter,
+) -> None:
+    await adapter.write_batch([draft("p", "a"), draft("q", "b"), draft("p", "c")])
+    narrow = await everything(adapter, entity_path="q")
+    assert shown(await everything(adapter, after=narrow[0].cursor)) == ["write c@1"]
+
+
+@proves("changes.cursors")
+async def test_a_cursor_of_one_change_of_a_commit_leads_to_the_next_of_any_kind(
     handoff_adapter: AmfsAdapter,
 ) -> None:
     await handoff_adapter.write(draft("p", "a", confidence=0.5))
@@ -218,6 +272,17 @@ async def test_a_path_covers_itself_and_what_is_below_it(
     paths = ["p", "p/q", "pq", "_system", "_system/handoff", "_systems"]
     await adapter.write_batch([draft(path, key) for path, key in zip(paths, "abcdef", strict=True)])
     assert "".join(event.entry.key for event in await everything(adapter, **asked)) == expected
+
+
+@proves("privacy.changes")
+async def test_another_viewer_gets_no_private_version(adapter: AmfsAdapter) -> None:
+    await adapter.write(draft(key="open"))
+    await adapter.write(private(key="hidden"))
+    await adapter.write(draft(key="hidden"))
+    assert shown(await everything(adapter, viewer="bob")) == ["write open@1", "write hidden@2"]
+    everyones = ["write open@1", "write hidden@1", "write hidden@2"]
+    assert shown(await everything(adapter, viewer="alice")) == everyones
+    assert shown(await everything(adapter)) == everyones
 
 
 @proves("privacy.changes")

@@ -16,9 +16,10 @@ from amfs_sqlite import (
     Write,
 )
 from amfs_sqlite.models import Change
+from parity_tests.contract.soundness import is_sound
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
-from parity_tests.state import refused, text
+from parity_tests.state import refused, state, text
 
 
 @proves("commits.several-changes")
@@ -51,7 +52,7 @@ async def test_changes_of_all_kinds_are_applied_in_order(
     assert [(each.key, each.version) for each in result.effects] == [("a", 1), ("a", 2), ("b", 1)]
     assert {each.commit_id for each in await handoff_adapter.list()} == {commit.id}
     assert text(await handoff_adapter.list_commits()) == text([commit])
-    assert (await handoff_adapter.verify()).ok
+    assert await is_sound(handoff_adapter)
 
 
 @proves("commits.several-changes")
@@ -94,7 +95,7 @@ async def test_a_commit_with_a_bad_change_does_nothing(handoff_adapter: AmfsAdap
         await refused(handoff_adapter, handoff_adapter.commit(changes, author="a"), error)
     await handoff_adapter.commit(good, author="a")
     assert len(await handoff_adapter.list_commits()) == 2
-    assert (await handoff_adapter.verify()).ok
+    assert await is_sound(handoff_adapter)
 
 
 @proves("commits.all-or-nothing")
@@ -125,6 +126,17 @@ async def test_every_write_batch_and_outcome_is_in_the_log_newest_first(
 
 
 @proves("commits.log")
+async def test_every_commit_follows_the_one_before(adapter: AmfsAdapter, clock: FixedClock) -> None:
+    await adapter.write(draft(agent="a", session="s"))
+    clock.set("2026-01-02")
+    await adapter.commit([Write(draft(key="b", agent="b"))], author="c", session_id="t")
+    newest, first = await adapter.list_commits()
+    assert [(each.author_agent_id, each.session_id) for each in (first, newest)] == [("a", "s"), ("c", "t")]
+    assert [(each.sequence, each.created_at.day) for each in (first, newest)] == [(1, 1), (2, 2)]
+    assert (first.parent_ids, newest.parent_ids) == ((), (first.id,))
+
+
+@proves("commits.log")
 @pytest.mark.parametrize(
     ("asked", "sequences"),
     [
@@ -150,7 +162,7 @@ async def test_the_log_comes_in_pages(
 @proves("commits.get")
 async def test_one_commit_is_found_by_its_id(adapter: AmfsAdapter) -> None:
     await adapter.write_batch([draft(key="a"), draft(key="b")])
-    await adapter.commit_outcome(outcome("success", "svc/a/a"))
+    await adapter.commit([Outcome(outcome("success", "svc/a/a"))], author="alice")
     for listed in await adapter.list_commits():
         assert text(await adapter.get_commit(listed.id)) == text(listed)
     for unknown in ("", "0", "none", "\ud83d", "x" * 5000, "%"):
@@ -174,19 +186,40 @@ async def test_a_commit_is_what_was_asked_whatever_becomes_of_the_callers_object
 ) -> None:
     await handoff_adapter.write(draft(confidence=0.5))
     value: dict[str, Any] = {"a": [1]}
-    note: dict[str, Any] = {"n": [1]}
-    record = outcome("success", at(), custom=note)
-    changes: list[Change] = [Write(draft(key="new", value=value)), Outcome(record)]
+    changes: list[Change] = [Write(draft(key="new", value=value)), Outcome(outcome("success", at()))]
     asked = asyncio.ensure_future(handoff_adapter.commit(changes, author="alice"))
     # One turn of the loop, so that it has begun.
     await asyncio.sleep(0)
     value["a"].append(float("nan"))
-    note["n"].append(2)
     changes.append(Write(draft(key="late")))
     result = await asked
     assert [entry.key for entry in result.entries] == ["new", "k"]
     assert result.entries[0].value == {"a": [1]}
+    assert len(await handoff_adapter.list()) == 2
+    assert await is_sound(handoff_adapter)
+
+
+@proves("commits.as-asked")
+async def test_an_outcome_of_a_commit_is_what_was_asked(handoff_adapter: AmfsAdapter) -> None:
+    note: dict[str, Any] = {"n": [1]}
+    changes: list[Change] = [Outcome(outcome("success", custom=note))]
+    asked = asyncio.ensure_future(handoff_adapter.commit(changes, author="alice"))
+    # One turn of the loop, so that it has begun.
+    await asyncio.sleep(0)
+    note["n"].append(2)
+    await asked
     (recorded,) = await handoff_adapter.list_outcomes()
     assert recorded.record.model_extra == {"custom": {"n": [1]}}
-    assert len(await handoff_adapter.list()) == 2
-    assert (await handoff_adapter.verify()).ok
+
+
+@proves("commits.copies")
+async def test_no_entry_that_a_commit_returns_is_the_stored_object(adapter: AmfsAdapter) -> None:
+    result = await adapter.commit([Write(draft(value=[1]))], author="alice", idempotency_key="once")
+    before, first = await state(adapter), text(result)
+    result.entries[0].value.append("changed")
+    recorded = await adapter.recorded_result("once", author="alice")
+    assert recorded is not None
+    assert text(recorded) == first
+    recorded.entries[0].value.append("changed")
+    assert text(await adapter.recorded_result("once", author="alice")) == first
+    assert await state(adapter) == before

@@ -21,7 +21,20 @@ from parity_tests.state import refused, state, text
 
 
 @proves("idempotency.first-result")
-async def test_a_repeated_write_returns_the_first_result_as_it_was(
+async def test_a_repeated_write_returns_the_first_result(adapter: AmfsAdapter, clock: FixedClock) -> None:
+    given = draft(value={"a": [1]}, confidence=0.8, custom={"x": 1})
+    first = await adapter.write(given, expected_version=0, idempotency_key="k1")
+    await adapter.write(draft(value="newer"))
+    before = await state(adapter)
+    clock.set("2026-06-06")
+    again = await adapter.write(given, expected_version=0, idempotency_key="k1")
+    assert text(again) == text(first)
+    clock.set("2026-01-01")
+    assert await state(adapter) == before
+
+
+@proves("idempotency.first-result")
+async def test_a_repeated_write_tells_nothing_of_the_outcomes_since(
     handoff_adapter: AmfsAdapter, clock: FixedClock
 ) -> None:
     given = draft(value={"a": [1]}, confidence=0.8, custom={"x": 1})
@@ -120,7 +133,7 @@ async def test_time_session_and_spelling_are_no_part_of_the_payload(
     first = await adapter.write(draft(**fields), idempotency_key="k1")
     again = await adapter.write(draft(**{**fields, **change}), idempotency_key="k1")
     assert text(again) == text(first)
-    assert len(await adapter.list_commits()) == 1
+    assert text(await adapter.history("svc/a", "k")) == text([first])
 
 
 @proves("idempotency.scope")
@@ -144,8 +157,15 @@ async def test_a_call_that_failed_has_not_used_its_key(adapter: AmfsAdapter) -> 
     await refused(adapter, conflict, VersionConflictError)
     invalid = adapter.write(draft(value=object()), idempotency_key="k1")
     await refused(adapter, invalid, InvalidArgumentError)
-    assert await adapter.recorded_result("k1", author="alice") is None
     assert (await adapter.write(draft(), idempotency_key="k1")).version == 2
+
+
+@proves("idempotency.failed-calls")
+async def test_of_a_call_that_failed_no_result_is_recorded(adapter: AmfsAdapter) -> None:
+    await adapter.write(draft())
+    conflict = adapter.write(draft(), expected_version=0, idempotency_key="k1")
+    await refused(adapter, conflict, VersionConflictError)
+    assert await adapter.recorded_result("k1", author="alice") is None
 
 
 @proves("idempotency.recorded-result")
@@ -176,5 +196,13 @@ async def test_of_equal_calls_at_once_one_is_made(adapter: AmfsAdapter) -> None:
     results = await gather(
         *[adapter.write(draft(), expected_version=0, idempotency_key="k1") for _ in range(8)]
     )
+    assert len({text(each) for each in results}) == 1
+    assert text(await adapter.history("svc/a", "k")) == text(results[:1])
+
+
+@proves("idempotency.at-once")
+async def test_of_equal_commits_at_once_one_is_made(adapter: AmfsAdapter) -> None:
+    changes: list[Change] = [Write(draft(), 0)]
+    results = await gather(*[adapter.commit(changes, author="alice", idempotency_key="k1") for _ in range(8)])
     assert len({text(each) for each in results}) == 1
     assert len(await adapter.list_commits()) == 1

@@ -38,7 +38,6 @@ async def test_every_version_carries_its_hash_and_links_to_the_one_before(
     values: list[Any] = [{"b": 1.0, "a": "é"}, None, "same", "same", [1, [2]]]
     returned = [await adapter.write(draft(value=value)) for value in values[:3]]
     returned += await adapter.write_batch([draft(value=value) for value in values[3:]])
-    returned += await adapter.commit_outcome(outcome("failure", "svc/a/k"))
     returned += [await adapter.write(private(agent="bob"))]
     history = await adapter.history("svc/a", "k")
     chain = ""
@@ -49,6 +48,13 @@ async def test_every_version_carries_its_hash_and_links_to_the_one_before(
         chain = entry.integrity_chain or ""
     for others in (await adapter.list(), [await adapter.read("svc/a", "k")]):
         assert [each and each.integrity_chain for each in others] == [chain]
+
+
+@proves("integrity.formulas")
+async def test_a_version_that_an_outcome_makes_links_to_the_one_before(adapter: AmfsAdapter) -> None:
+    first = await adapter.write(draft())
+    (moved,) = await adapter.commit_outcome(outcome("failure", "svc/a/k"))
+    assert formulas_hold(moved, first.integrity_chain or "")
 
 
 @proves("integrity.formulas")
@@ -131,6 +137,17 @@ async def eventful(adapter: AmfsAdapter) -> None:
     await adapter.save_commit(again)
     await adapter.save_commit(again.model_copy(update={"id": "imported", "parent_ids": ()}))
     await adapter.write(draft(value="d", ttl_at="2020-01-01", custom={"a": 1}))
+
+
+@proves("integrity.verify-clean", "integrity.verify-counts")
+async def test_a_store_of_nothing_but_entries_verifies_and_is_counted(adapter: AmfsAdapter) -> None:
+    await adapter.write(draft(value="a"))
+    await adapter.write_batch([draft(value="b"), private(key="p", agent="bob")])
+    await adapter.write(draft(value="c", ttl_at="2020-01-01", custom={"a": 1}))
+    report = await adapter.verify()
+    assert (report.ok, report.findings) == (True, ())
+    assert (report.key_count, report.version_count) == (2, 4)
+    assert (report.commit_count, report.outcome_count) == (3, 0)
 
 
 @proves("integrity.verify-clean")

@@ -22,6 +22,7 @@ from amfs_sqlite import (
     Write,
 )
 from parity_tests.adapters import AdapterOpener
+from parity_tests.contract.soundness import is_sound
 from parity_tests.drafts import draft, outcome
 from parity_tests.ledger import proves
 
@@ -142,10 +143,21 @@ async def test_calls_that_race_with_closing_are_whole_or_refused(
         await adapter.open()
         calls: list[Awaitable[object]] = [adapter.write(draft(value=n)) for n in range(5)]
         calls += [adapter.close(), adapter.list(), adapter.write_batch([draft(), draft()])]
-        calls += [adapter.close(), adapter.verify()]
+        calls += [adapter.close(), adapter.read("svc/a", "k")]
         results = await asyncio.gather(*calls, return_exceptions=True)
         errors = [each for each in results if isinstance(each, BaseException)]
         assert [each for each in errors if not isinstance(each, AdapterClosedError)] == []
+
+
+@proves("integrity.verify-clean", "lifecycle.races")
+async def test_a_verify_that_races_with_closing_is_whole_or_refused(open_adapter: AdapterOpener) -> None:
+    adapter = open_adapter.closed()
+    await adapter.open()
+    await adapter.write(draft())
+    calls: list[Awaitable[object]] = [adapter.verify(), adapter.close(), adapter.verify()]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    errors = [each for each in results if isinstance(each, BaseException)]
+    assert [each for each in errors if not isinstance(each, AdapterClosedError)] == []
 
 
 @proves("lifecycle.names")
@@ -155,6 +167,11 @@ async def test_an_adapter_tells_its_namespace_and_policy(
 ) -> None:
     adapter = await open_adapter(namespace="team/é", outcomes=policy)
     assert (adapter.namespace, adapter.policy_name) == ("team/é", policy.name)
+
+
+@proves("commits.log", "lifecycle.names")
+async def test_a_commit_tells_its_namespace(open_adapter: AdapterOpener) -> None:
+    adapter = await open_adapter(namespace="team/é")
     await adapter.write(draft())
     (commit,) = await adapter.list_commits()
     assert commit.namespace == "team/é"
@@ -167,7 +184,7 @@ async def test_a_thousand_calls_at_once_are_all_answered(adapter: AmfsAdapter) -
         calls += [
             adapter.write(draft("p", f"k{n % 7}", n)),
             adapter.read("p", f"k{n % 7}"),
-            adapter.search(SearchQuery(text=str(n), limit=1)),
+            adapter.history("p", "contended", limit=1),
             adapter.write(draft("p", "contended", n), expected_version=n),
         ]
     results = await asyncio.gather(*calls, return_exceptions=True)
@@ -175,9 +192,18 @@ async def test_a_thousand_calls_at_once_are_all_answered(adapter: AmfsAdapter) -
     assert [each for each in errors if not isinstance(each, VersionConflictError)] == []
     written = [each for each in results[::4] if isinstance(each, MemoryEntry)]
     assert len(written) == 250
-    report = await adapter.verify()
-    assert report.ok
-    assert report.version_count == 500 - len(errors)
+    assert len(await adapter.list(include_superseded=True)) == 500 - len(errors)
+    assert await is_sound(adapter)
+
+
+@proves("search.fresh", "lifecycle.many-calls")
+async def test_a_thousand_writes_and_searches_at_once_are_all_answered(adapter: AmfsAdapter) -> None:
+    calls: list[Awaitable[object]] = []
+    for n in range(500):
+        calls += [adapter.write(draft("p", f"k{n}")), adapter.search(SearchQuery(key=f"k{n}", limit=1))]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    assert [each for each in results if isinstance(each, BaseException)] == []
+    assert len((await adapter.search(SearchQuery(limit=None))).entries) == 500
 
 
 @proves("errors.travel")

@@ -11,6 +11,7 @@ from amfs_sqlite import (
     OutcomeType,
 )
 from parity_tests.adapters import AdapterOpener
+from parity_tests.contract.soundness import is_sound
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
 from parity_tests.state import refused, text
@@ -147,7 +148,7 @@ async def test_an_entry_named_several_times_in_one_outcome_moves_once(
     first, *others = [(each.applied, each.reason) for each in recorded.effects]
     assert first == (True, None)
     assert {*others} <= {(False, "already_applied")}
-    assert (await handoff_adapter.verify()).ok
+    assert await is_sound(handoff_adapter)
 
 
 @proves("outcomes.handoff-once")
@@ -194,7 +195,7 @@ async def test_an_outcome_about_a_value_that_moved_on_moves_nothing(
     (old, new) = await handoff_adapter.history("svc/a", "k")
     assert (old.confidence, old.outcome_count) == (0.8, 0)
     assert (new.confidence, new.outcome_count) == (0.5, 0)
-    assert (await handoff_adapter.verify()).ok
+    assert await is_sound(handoff_adapter)
 
 
 @proves("outcomes.handoff-stale")
@@ -220,11 +221,18 @@ async def test_a_version_with_the_same_value_is_not_stale(handoff_adapter: AmfsA
 
 @proves("outcomes.handoff-refused")
 @pytest.mark.parametrize("confidence", [-0.0001, 1.0001, 1.5, -1.0, 1e308])
-async def test_a_confidence_outside_0_to_1_is_refused(
+async def test_a_confidence_outside_0_to_1_is_not_written(
     handoff_adapter: AmfsAdapter, confidence: float
 ) -> None:
     attempt = handoff_adapter.write(draft(confidence=confidence))
     assert (await refused(handoff_adapter, attempt, InvalidArgumentError)).argument == "confidence"
+
+
+@proves("outcomes.handoff-refused")
+@pytest.mark.parametrize("confidence", [-0.0001, 1.0001, 1.5, -1.0, 1e308])
+async def test_a_causal_confidence_outside_0_to_1_is_refused(
+    handoff_adapter: AmfsAdapter, confidence: float
+) -> None:
     await handoff_adapter.write(draft(confidence=0.0))
     record = outcome("success", at(), causal_confidence=confidence)
     attempt_outcome = handoff_adapter.commit_outcome(record)

@@ -10,9 +10,11 @@ from amfs_sqlite import (
     InvalidArgumentError,
     SearchQuery,
 )
-from parity_tests.drafts import draft, private
+from parity_tests.drafts import draft, outcome, private
 from parity_tests.ledger import proves
 from parity_tests.state import text
+
+NOWHERE = pytest.mark.parametrize("path", ["nowhere", "\ud83d", "x" * 5000], ids=lambda name: ascii(name)[:9])
 
 
 @proves("entries.read-confidence")
@@ -63,13 +65,32 @@ async def test_an_address_without_an_entry_reads_as_nothing(
 
 
 @proves("entries.read-nothing")
-@pytest.mark.parametrize("path", ["nowhere", "\ud83d", "x" * 5000], ids=lambda name: ascii(name)[:9])
+@NOWHERE
 async def test_a_path_without_entries_lists_nothing(adapter: AmfsAdapter, path: str) -> None:
     await adapter.write(draft())
     assert list(await adapter.list(path)) == []
     assert list(await adapter.list(path, descendants=False, include_superseded=True)) == []
+
+
+@proves("statistics.scopes", "entries.read-nothing")
+@NOWHERE
+async def test_a_path_without_entries_has_no_summary(adapter: AmfsAdapter, path: str) -> None:
+    await adapter.write(draft())
     assert list(await adapter.scopes(path)) == []
+
+
+@proves("outcomes.log", "entries.read-nothing")
+@NOWHERE
+async def test_an_address_without_an_entry_has_no_outcomes(adapter: AmfsAdapter, path: str) -> None:
+    await adapter.write(draft())
+    await adapter.commit_outcome(outcome("success", "svc/a/k"))
     assert list(await adapter.list_outcomes(entity_path=path, key=path)) == []
+
+
+@proves("search.filters", "entries.read-nothing")
+@NOWHERE
+async def test_below_a_path_without_entries_nothing_is_found(adapter: AmfsAdapter, path: str) -> None:
+    await adapter.write(draft())
     assert (await adapter.search(SearchQuery(entity_path=path))).entries == ()
 
 
@@ -145,6 +166,28 @@ async def test_a_path_covers_itself_and_everything_below(
     assert [each.entity_path for each in await adapter.list(prefix)] == below
     exact = [each.entity_path for each in await adapter.list(prefix, descendants=False)]
     assert exact == (exactly if prefix != "" else below)
+
+
+@proves("statistics.scopes", "entries.prefix-rule")
+@pytest.mark.parametrize(
+    ("prefix", "below"),
+    [
+        ("a", ["a", "a/b", "a/b/c", "a/"]),
+        ("a/b", ["a/b", "a/b/c"]),
+        ("ab", ["ab"]),
+        ("a/", ["a/"]),
+        ("A", ["A/b"]),
+        ("_", []),
+        ("%", []),
+        ("", ["a", "ab", "a/b", "A/b", "a/b/c", "a/"]),
+        (None, ["a", "ab", "a/b", "A/b", "a/b/c", "a/"]),
+    ],
+)
+async def test_summaries_follow_the_same_rule(
+    adapter: AmfsAdapter, prefix: str | None, below: list[str]
+) -> None:
+    for path in ("a", "ab", "a/b", "A/b", "a/b/c", "a/"):
+        await adapter.write(draft(path, "b/c"))
     assert [each.path for each in await adapter.scopes(prefix)] == below
 
 
@@ -166,9 +209,16 @@ async def test_system_paths_can_be_left_out(adapter: AmfsAdapter) -> None:
     others = ["_systems", "a/_system", "_System"]
     listed = await adapter.list(include_system=False, include_superseded=True)
     assert [each.entity_path for each in listed] == [path for path in others for _ in (1, 2)]
-    assert [each.path for each in await adapter.scopes(include_system=False)] == others
     assert len(await adapter.list()) == 5
     assert list(await adapter.list("_system", include_system=False)) == []
+
+
+@proves("statistics.system-paths", "entries.system-paths")
+async def test_summaries_of_system_paths_can_be_left_out(adapter: AmfsAdapter) -> None:
+    for path in ("_system", "_system/handoff", "_systems", "a/_system", "_System"):
+        await adapter.write(draft(path))
+    left = [each.path for each in await adapter.scopes(include_system=False)]
+    assert left == ["_systems", "a/_system", "_System"]
 
 
 @proves("entries.history")

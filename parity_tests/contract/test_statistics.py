@@ -37,14 +37,25 @@ async def assorted(adapter: AmfsAdapter) -> None:
 
 
 @proves("statistics.counts")
-async def test_the_counts_are_over_current_entries(handoff_adapter: AmfsAdapter) -> None:
+async def test_the_counts_are_over_current_entries(adapter: AmfsAdapter) -> None:
+    await assorted(adapter)
+    stats = await adapter.stats()
+    assert (stats.total_entries, stats.total_entities, stats.total_agents) == (5, 3, 4)
+    assert stats.agents == {"amy": 1, "zoe": 2, "bob": 1, "sys": 1}
+    assert list(stats.entities.items()) == [("z", 2), ("a", 2), ("_system/h", 1)]
+    assert (stats.version_count, stats.commit_count, stats.outcome_count) == (6, 6, 0)
+    assert stats.outcome_linked_count == 0
+    entries = await adapter.list()
+    assert stats.confidence_avg == pytest.approx(sum(each.confidence for each in entries) / 5)
+
+
+@proves("statistics.counts")
+async def test_outcomes_are_counted_and_link_entries(handoff_adapter: AmfsAdapter) -> None:
     await assorted(handoff_adapter)
     await handoff_adapter.commit_outcome(outcome("success", "z/1", at("a", "1")))
     await handoff_adapter.commit_outcome(outcome("success", "z/1", "none/such"))
     stats = await handoff_adapter.stats()
-    assert (stats.total_entries, stats.total_entities, stats.total_agents) == (5, 3, 4)
-    assert stats.agents == {"amy": 1, "zoe": 2, "bob": 1, "sys": 1}
-    assert list(stats.entities.items()) == [("z", 2), ("a", 2), ("_system/h", 1)]
+    assert stats.total_entries == 5
     assert (stats.version_count, stats.commit_count, stats.outcome_count) == (6, 8, 2)
     assert stats.outcome_linked_count == 2
     entries = await handoff_adapter.list()
@@ -67,14 +78,22 @@ async def test_system_entries_can_be_left_out_of_the_counts(adapter: AmfsAdapter
 
 
 @proves("statistics.hidden", "privacy.statistics")
-async def test_what_is_hidden_is_not_counted(adapter: AmfsAdapter) -> None:
+async def test_no_count_includes_what_is_hidden(adapter: AmfsAdapter) -> None:
+    await assorted(adapter)
+    await adapter.write(private("z", "1", agent="bob", confidence=0.9))
+    seen = await adapter.stats(viewer="zoe")
+    assert (seen.total_entries, seen.total_entities, seen.total_agents) == (3, 3, 2)
+    assert (list(seen.agents), list(seen.entities)) == (["zoe", "sys"], ["a", "z", "_system/h"])
+    assert (seen.version_count, seen.commit_count) == (5, 5)
+    assert (await adapter.stats(viewer="bob")).version_count == 7
+
+
+@proves("statistics.hidden", "privacy.statistics")
+async def test_an_outcome_about_what_is_hidden_is_not_counted(adapter: AmfsAdapter) -> None:
     await assorted(adapter)
     await adapter.write(private("z", "1", agent="bob", confidence=0.9))
     await adapter.commit_outcome(outcome("success", "z/1", agent="bob"))
     seen = await adapter.stats(viewer="zoe")
-    assert (seen.total_entries, seen.total_entities, seen.total_agents) == (3, 3, 2)
-    assert list(seen.agents) == ["zoe", "sys"]
-    assert list(seen.entities) == ["a", "z", "_system/h"]
     assert (seen.version_count, seen.commit_count, seen.outcome_count) == (5, 5, 0)
     assert seen.outcome_linked_count == 0
     own = await adapter.stats(viewer="bob")

@@ -12,11 +12,10 @@ from amfs_sqlite import (
     InvalidArgumentError,
     MemoryEntry,
     Outcome,
-    VersionConflictError,
     Write,
 )
 from parity_tests.adapters import AdapterOpener
-from parity_tests.drafts import at, draft, outcome, private
+from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.listeners import WITHIN_S, Listener
 
@@ -63,21 +62,6 @@ async def test_a_watch_set_up_after_another_was_cancelled_hears_nothing_from_bet
     assert (early.heard, late.heard) == ([], ["after@1"])
 
 
-@proves("watch.in-place")
-async def test_an_outcome_in_place_is_heard_with_the_entry_right_after_it(
-    handoff_adapter: AmfsAdapter,
-) -> None:
-    listener = Listener()
-    await handoff_adapter.write(draft(confidence=0.5))
-    await handoff_adapter.watch(None, listener)
-    kinds = ["success", "failure", "success"]
-    reports = [outcome(kind, at(), outcome_ref=f"run-{number}") for number, kind in enumerate(kinds)]
-    moved = await asyncio.gather(*map(handoff_adapter.commit_outcome, reports))
-    returned = [entry for entries in moved for entry in entries]
-    assert listener.entries == sorted(returned, key=lambda entry: entry.outcome_count)
-    assert [entry.outcome_count for entry in listener.entries] == [1, 2, 3]
-
-
 @proves("watch.paths")
 @pytest.mark.parametrize(
     ("watched", "expected"),
@@ -102,19 +86,6 @@ async def test_a_watched_path_is_taken_as_it_is(
     paths = ["p", "p/q", "p//q", "pq", "_system/x", "/p", "//p"]
     await adapter.write_batch([draft(path, key) for path, key in zip(paths, "abcdefg", strict=True)])
     assert "".join(entry.key for entry in listener.entries) == expected
-
-
-@proves("privacy.changes")
-async def test_a_private_version_is_not_heard_by_another_viewer(handoff_adapter: AmfsAdapter) -> None:
-    others, own, owner = Listener(), Listener(), Listener()
-    await handoff_adapter.watch(None, others, viewer="bob")
-    await handoff_adapter.watch(None, own, viewer="alice")
-    await handoff_adapter.watch(None, owner)
-    await handoff_adapter.write(private(confidence=0.5))
-    await handoff_adapter.commit_outcome(outcome("success", at()))
-    await handoff_adapter.write(draft(value=2))
-    assert others.heard == ["k@2"]
-    assert own.heard == owner.heard == ["k@1", "k@1", "k@2"]
 
 
 @proves("watch.before-it-returns")
@@ -388,32 +359,6 @@ async def test_a_watch_set_up_within_a_callback_hears_what_is_committed_afterwar
         await adapter.write_batch([draft(key="a"), draft(key="b")])
         await adapter.write(draft(key="c"))
     assert listener.heard == ["c@1"]
-
-
-@proves("watch.only-what-is-stored")
-async def test_what_was_not_stored_is_not_heard(adapter: AmfsAdapter) -> None:
-    listener = Listener()
-    await adapter.watch(None, listener)
-    with pytest.raises(VersionConflictError):
-        await adapter.commit([Write(draft(key="lost")), Write(draft(), expected_version=3)], author="alice")
-    for _ in range(2):
-        await adapter.write(draft(), idempotency_key="once")
-    assert listener.heard == ["k@1"]
-
-
-@proves("watch.copies")
-async def test_what_a_callback_does_to_a_value_changes_nothing(adapter: AmfsAdapter) -> None:
-    listener = Listener()
-
-    def changes(entry: MemoryEntry) -> None:
-        entry.value["list"].append("changed")
-
-    await adapter.watch(None, changes)
-    await adapter.watch(None, listener)
-    written = await adapter.write(draft(value={"list": [1]}))
-    stored = await adapter.read("svc/a", "k")
-    assert stored is not None
-    assert written.value == stored.value == listener.entries[0].value == {"list": [1]}
 
 
 @proves("watch.cancelled-writer")

@@ -166,6 +166,13 @@ def test_the_wire_form_is_read_back(model: Model, wire: dict[str, Any]) -> None:
 
 
 @proves("surface.wire-round-trip")
+async def test_every_entry_crosses_the_wire_as_json(adapter: AmfsAdapter) -> None:
+    await adapter.write_batch([draft(value={"a": [1.0]}, artifact_refs=[{"uri": "u"}], x=1), draft()])
+    listed = await adapter.list(include_superseded=True)
+    assert [crosses(each) for each in listed] == [True, True]
+
+
+@proves("surface.wire-round-trip")
 async def test_every_answer_crosses_the_wire_as_json(adapter: AmfsAdapter) -> None:
     await adapter.write_batch([draft(value={"a": [1.0]}, artifact_refs=[{"uri": "u"}], x=1), draft()])
     change = Outcome(outcome("failure", at(), "svc/a/k", note="n", session_id="s"))

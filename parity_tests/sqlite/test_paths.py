@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from amfs_sqlite import SqliteAdapter, StoreUnavailableError
+from amfs_sqlite import AdapterClosedError, InvalidArgumentError, SqliteAdapter, StoreUnavailableError
 from amfs_sqlite.sqlite.files import MAX_NAME_BYTES, MAX_PATH_BYTES
 from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
 from parity_tests.drafts import draft
@@ -138,11 +139,33 @@ async def test_a_second_name_of_the_same_file_is_refused(tmp_path: Path) -> None
         ("  ", "no path"),
         ("a\0b", "NUL"),
         ("~nobody-of-this-name/store.db", "home folder"),
+        ("folder/", "names a folder"),
+        ("folder/.", "names a folder"),
+        ("folder/..", "names a folder"),
+        (".", "names a folder"),
     ],
 )
 def test_an_impossible_path_is_refused_by_name(path: str, says: str) -> None:
     with pytest.raises(StoreUnavailableError, match=says):
         SqliteAdapter(path)
+
+
+@proves("files.impossible")
+@pytest.mark.parametrize("path", [None, 3, b"store.db", ["store.db"]], ids=repr)
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="give the path of a file") as refused:
+        SqliteAdapter(path)
+    assert refused.value.argument == "path"
+
+
+@proves("lifecycle.closed")
+async def test_an_adapter_that_was_closed_says_so(tmp_path: Path) -> None:
+    adapter = SqliteAdapter(tmp_path / "store.db")
+    for problem in ("is not open", "is closed"):
+        with pytest.raises(AdapterClosedError, match=problem):
+            await adapter.read("p", "k")
+        async with adapter:
+            await adapter.write(draft())
 
 
 @proves("files.impossible")
