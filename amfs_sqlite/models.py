@@ -5,24 +5,22 @@ A field marked *ours* is not AMFS's: it is filled by an adapter, ignored on an e
 left out of the wire form.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
-    model_validator,
 )
-from pydantic.alias_generators import to_camel
 
 from amfs_sqlite.clock import instant, spelled
+from amfs_sqlite.modelling import Model, OpenModel, PartModel
 
 AMFS_VERSION = "0.1.0"
 MAIN_BRANCH = "main"
@@ -39,80 +37,6 @@ def _unsigned_zero(number: float) -> float:
 Confidence = Annotated[float, AfterValidator(_unsigned_zero)]
 LISTS_TOO = Field(strict=False)
 Strings = Annotated[tuple[str, ...], LISTS_TOO]
-
-
-class Model(BaseModel):
-    """Frozen; takes snake_case and camelCase names; types are not coerced."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-    )
-
-    # Shared by all that ``whole`` makes, since nothing changes it: a set for each would keep the garbage
-    # collector busy.
-    _field_names: ClassVar[set[str]]
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        super().__pydantic_init_subclass__(**kwargs)
-        cls._field_names = set(cls.model_fields)
-
-    def to_wire(self) -> dict[str, Any]:
-        """The wire form: AMFS's names, JSON types only."""
-        return self.model_dump(mode="json", by_alias=True)
-
-    @classmethod
-    def from_wire(cls, fields: Mapping[str, Any]) -> Self:
-        """The model from its wire form."""
-        return cls.model_validate(dict(fields))
-
-    @classmethod
-    def whole(cls, fields: dict[str, Any], extra: dict[str, Any] | None = None) -> Self:
-        """The model of all its fields, each known to be of its type: nothing is checked.
-
-        Checking what the store has checked before would take most of the time that reading takes.
-        """
-        model = cls.__new__(cls)
-        object.__setattr__(model, "__dict__", fields)
-        object.__setattr__(model, "__pydantic_fields_set__", cls._field_names)
-        object.__setattr__(model, "__pydantic_extra__", extra)
-        object.__setattr__(model, "__pydantic_private__", None)
-        return model
-
-    def copied(self, **changes: Any) -> Self:
-        """A copy with these changes, known to be of their types; otherwise as ``model_copy``."""
-        return self.whole(self.__dict__ | changes, self.__pydantic_extra__)
-
-
-class PartModel(Model):
-    """A model within others, checked anew with them."""
-
-    model_config = ConfigDict(revalidate_instances="always")
-
-
-class OpenModel(Model):
-    """A model that keeps unknown fields. Raises where one field comes under both of its names."""
-
-    model_config = ConfigDict(extra="allow")
-
-    @model_validator(mode="after")
-    def _each_field_once(self) -> Self:
-        for name in self.model_extra or {}:
-            if name in type(self).model_fields:
-                raise ValueError(f"{name} and {to_camel(name)} are both given")
-        return self
-
-    def revalidated(self, **changes: Any) -> Self:
-        """The same with these changes, checked anew: ``model_copy`` takes anything.
-
-        Raises pydantic's ValidationError.
-        """
-        return type(self).model_validate(self.__dict__ | (self.model_extra or {}) | changes)
 
 
 class EntryRef(PartModel):

@@ -6,7 +6,8 @@ from typing import Annotated, Self, TypedDict
 
 from pydantic import ConfigDict, FiniteFloat
 
-from amfs_sqlite.models import LISTS_TOO, Instant, MemoryEntry, Model
+from amfs_sqlite.modelling import Model
+from amfs_sqlite.models import LISTS_TOO, Instant, MemoryEntry
 from amfs_sqlite.rules.ranking import RecallParts
 
 

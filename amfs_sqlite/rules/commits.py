@@ -8,12 +8,12 @@ from pydantic import ValidationError
 
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.modelling import OpenModel
 from amfs_sqlite.models import (
     Change,
     Commit,
     CommitEntry,
     MemoryEntry,
-    OpenModel,
     Outcome,
     OutcomeRecord,
     Write,

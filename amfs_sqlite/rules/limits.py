@@ -11,7 +11,8 @@ from pydantic.alias_generators import to_snake
 
 from amfs_sqlite.clock import instant
 from amfs_sqlite.errors import InvalidArgumentError, quoted
-from amfs_sqlite.models import MemoryEntry, Model, OutcomeRecord, SearchQuery
+from amfs_sqlite.modelling import Model
+from amfs_sqlite.models import MemoryEntry, OutcomeRecord, SearchQuery
 from amfs_sqlite.rules.values import check_text, encode
 
 M = TypeVar("M", bound=Model)

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from amfs_sqlite.models import EntryRef, Instant, Model, Strings
+from amfs_sqlite.modelling import Model
+from amfs_sqlite.models import EntryRef, Instant, Strings
 from bridge.session import SeenVersion
 
 PacketState = Literal["open", "claimed", "closed", "cancelled"]

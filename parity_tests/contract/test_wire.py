@@ -19,7 +19,7 @@ from amfs_sqlite import (
     ScopeInfo,
     SearchQuery,
 )
-from amfs_sqlite.models import Model
+from amfs_sqlite.modelling import Model
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.state import text

@@ -18,7 +18,7 @@ from amfs_sqlite import (
     ScoreBreakdown,
     ScoredEntry,
 )
-from amfs_sqlite.models import Model
+from amfs_sqlite.modelling import Model
 
 
 def ours(name: str) -> str:
