@@ -18,6 +18,7 @@ from amfs_sqlite.sqlite.inline import CACHED_STATEMENTS
 
 GROUP_LIMIT = 256
 """Jobs that cross together at most."""
+ANSWERS_A_TURN = 16
 
 T = TypeVar("T")
 Body = Callable[[sqlite3.Connection, Ground | None], Any]
@@ -187,10 +188,26 @@ class Lane:
                 answers = [Answer(error=error)] * len(group)
             if self._on_done is not None:
                 self._on_done()
-            for (_, future), answer in zip(group, answers, strict=True):
+            try:
+                await self._answer(group, answers)
+            finally:
+                answers.clear()  # The thread holds on to this list as well, and through errors to us.
+
+    async def _answer(self, group: Sequence[tuple[Body, asyncio.Future[Any]]], answers: list[Answer]) -> None:
+        """Answer a few in each turn of the loop: all at once would wake all who asked in one turn."""
+        pending = deque(zip(group, answers, strict=True))
+        try:
+            while pending:
+                for _ in range(min(len(pending), ANSWERS_A_TURN)):
+                    (_, future), answer = pending.popleft()
+                    if not future.done():
+                        _resolve(future, answer)
+                if pending:
+                    await asyncio.sleep(0)
+        finally:
+            for (_, future), answer in pending:
                 if not future.done():
                     _resolve(future, answer)
-            answers.clear()  # The thread holds on to this list as well, and through errors to us.
 
     def _next_group(self) -> list[tuple[Body, asyncio.Future[Any]]]:
         group: list[tuple[Body, asyncio.Future[Any]]] = []
