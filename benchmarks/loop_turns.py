@@ -1,6 +1,7 @@
 """How long the event loop is kept from its next turn while operations are under way."""
 
 import asyncio
+import gc
 import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -78,6 +79,9 @@ def probed(store: SqliteAdapter, key_count: int) -> Mapping[tuple[str, int], Ope
 async def longest_turns(operation: Operation, rounds: int, repetitions: int) -> Sequence[float]:
     """For each round, the longest time between two turns in it, in milliseconds."""
     turns = Turns()
+    # What the benchmark itself holds must not be gone through by the garbage collector meanwhile.
+    gc.collect()
+    gc.freeze()
     async with _beside(turns.keep()):
         await turns.longest_ms_during(operation)
         return [

@@ -57,7 +57,8 @@ SELECT version, confidence_after, success FROM outcome_effects
 WHERE key_id = ? AND resulting_version = version ORDER BY id"""
 
 SEARCH = f"""{ENTRY} FROM text_index AS x CROSS JOIN current AS c ON c.id = x.rowid {WITH_COMMIT}
-WHERE text_index MATCH ? AND {HERE} AND (c.ttl_at IS NULL OR c.ttl_at > ?) ORDER BY c.version_id DESC LIMIT ?"""
+WHERE text_index MATCH ? AND {HERE} AND (c.ttl_at IS NULL OR c.ttl_at > ?)
+ORDER BY c.version_id DESC LIMIT ?"""
 EXPIRED_COUNT = f"SELECT count(*) FROM current AS c WHERE {HERE} AND c.ttl_at IS NOT NULL AND c.ttl_at <= ?"
 INDEXED_THROUGH = f"SELECT indexed_version_id FROM text_state WHERE tokenizer_version = {TOKENIZER_VERSION}"
 PENDING = f"""{ENTRY}, c.version_id, c.id

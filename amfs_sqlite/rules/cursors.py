@@ -99,6 +99,6 @@ def _number(part: object) -> float:
 
 
 def _fingerprint(query: SearchQuery, viewer: str | None) -> str:
+    asked = {name: given for name, given in query.__dict__.items() if name not in ("cursor", "limit")}
     # In ASCII, where a lone surrogate, which names nothing but may be asked for, has a form too.
-    asked = [query.model_dump(exclude={"cursor", "limit"}), viewer]
-    return digest(json.dumps(asked, default=str))[:16]
+    return digest(ascii((asked, viewer)))[:16]

@@ -11,9 +11,9 @@ from amfs_sqlite.rules.limits import check_instant, check_search
 from amfs_sqlite.rules.ranking import MAX_RANKED, SORTS, SortField, relevance
 from amfs_sqlite.rules.text import Term, entry_tokens, joined, matches, terms_of
 from amfs_sqlite.rules.values import encode
+from amfs_sqlite.sqlite import index
 from amfs_sqlite.sqlite.entries import ENTRY, HERE, NOT_SYSTEM, VISIBLE
 from amfs_sqlite.sqlite.functions import terms_text
-from amfs_sqlite.sqlite.index import indexed_through
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, optional_microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -35,22 +35,27 @@ MATCHES_FIRST = f"""FROM (
     UNION ALL SELECT id, relevance, 0 FROM ({UNINDEXED})
 ) AS x CROSS JOIN current AS c ON c.id = x.id"""
 ENTRIES = "FROM current AS c"
+# In the order of their keys: by an index they would have to be sorted first.
+ENTRIES_AS_THEY_CAME = f"{ENTRIES} NOT INDEXED"
 UP_TO_DATE = "(x.is_indexed = 0 OR c.version_id <= :indexed_through)"
 # From the entries in their order to whether each matches: for a text that many of them hold.
 ENTRIES_FIRST = f"""(c.id IN (SELECT id FROM ({UNINDEXED})) OR (c.version_id <= :indexed_through
 AND EXISTS (SELECT 1 FROM text_index AS x WHERE text_index MATCH :match AND x.rowid = c.id)))"""
 HIT_COUNT = "SELECT count(*) FROM (SELECT 1 FROM text_index WHERE text_index MATCH :match LIMIT :most)"
-KEY_COUNT = "SELECT coalesce(max(id), 0) FROM current"
+# How far the text index has come, how far it could, how many keys there are, and whether any has expired.
+SURVEY = """
+SELECT coalesce((SELECT indexed_version_id FROM text_state WHERE tokenizer_version = :tokenizer), 0),
+       (SELECT max(id) FROM versions), (SELECT max(id) FROM current),
+       EXISTS (SELECT 1 FROM current AS c
+               WHERE c.namespace = :namespace AND c.branch = :branch AND c.ttl_at <= :now)"""
 NOTHING = "0"
+CONSTANTS = ("0", "0.0")
 # The orders in which the entries can be gone through until a page is full.
 WALKED = ("newest", "oldest")
 USUAL_PAGE = 20
 # SQLite's largest integer.
 MAX_LIMIT = 2**63 - 1
 LIVE = "(c.ttl_at IS NULL OR c.ttl_at > :now)"
-ANY_EXPIRED = """
-SELECT EXISTS (SELECT 1 FROM current AS c
-               WHERE c.namespace = :namespace AND c.branch = :branch AND c.ttl_at <= :now)"""
 EXPIRED = "(c.ttl_at IS NOT NULL AND c.ttl_at <= :now)"
 CONFIDENT = "c.confidence >= :min_confidence"
 COLUMNS: Mapping[SortField, str] = {
@@ -68,7 +73,8 @@ def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | 
     position = search_position(query, viewer, store_id)
     filters = _filters(query)
     parameters = _parameters(tx, query, viewer)
-    text = _Text() if terms is None else _text(tx, query, terms, filters, parameters)
+    survey = _Survey(*tx.row(SURVEY, parameters | {"tokenizer": index.tokenizer_version()}))
+    text = _Text() if terms is None else _text(tx, query, terms, filters, parameters, survey=survey)
     parameters |= text.parameters
     filters = [*filters, *text.conditions]
 
@@ -86,7 +92,7 @@ def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | 
         next_cursor=search_cursor(query, viewer, store_id, rows[-1][:width]) if more and rows else None,
         below_confidence_count=tx.value(below, parameters) if confident else 0,
         expired_count=tx.value(f"{COUNT} {text.source} {where(EXPIRED, *confident)}", parameters)
-        if tx.value(ANY_EXPIRED, parameters)
+        if survey.any_expired
         else 0,
         ranked=text.is_ranked,
     )
@@ -140,6 +146,15 @@ def _parameters(tx: Transaction, query: SearchQuery, viewer: str | None) -> dict
     } | {f"path{n}": path for n, path in enumerate(_paths(query))}
 
 
+class _Survey(NamedTuple):
+    """The answer to ``SURVEY``."""
+
+    indexed_through: int
+    newest_version_id: int | None
+    key_count: int | None
+    any_expired: int
+
+
 class _Text(NamedTuple):
     """How the text is looked for, and whether its words say anything about the order."""
 
@@ -155,30 +170,33 @@ def _text(
     terms: Sequence[Term],
     filters: Sequence[str],
     parameters: dict[str, Any],
+    *,
+    survey: _Survey,
 ) -> _Text:
     """What to ask the text index, and what matches beyond what it has come to, with how well."""
     if not terms:
         return _Text(conditions=(NOTHING,))
-    indexed = {"indexed_through": indexed_through(tx), "match": _match(terms)}
-    unindexed = _unindexed(tx, terms, filters, parameters | indexed)
-    many = _many(tx)
+    indexed = {"indexed_through": survey.indexed_through, "match": _match(terms)}
+    is_behind = (survey.newest_version_id or 0) > survey.indexed_through
+    unindexed = _unindexed(tx, terms, filters, parameters | indexed) if is_behind else []
+    many = _many(survey.key_count or 0)
     hit_count: int = tx.value(HIT_COUNT, indexed | {"most": max(many, MAX_RANKED) + 1}) + len(unindexed)
     asked = indexed | {"unindexed": encode(unindexed), "terms": terms_text(terms)}
     is_ranked = query.sort_by != "relevance" or hit_count <= MAX_RANKED
     is_walked = query.sort_by in WALKED or not is_ranked
     if hit_count > many and is_walked and not _narrows(query):
-        return _Text(ENTRIES, (ENTRIES_FIRST,), asked, is_ranked)
+        source = ENTRIES if query.sort_by == "newest" else ENTRIES_AS_THEY_CAME
+        return _Text(source, (ENTRIES_FIRST,), asked, is_ranked)
     relevance = "relevance(x.tokens, :terms)" if query.sort_by == "relevance" and is_ranked else "0.0"
     return _Text(MATCHES_FIRST.format(relevance=relevance), (UP_TO_DATE,), asked, is_ranked)
 
 
-def _many(tx: Transaction) -> int:
+def _many(key_count: int) -> int:
     """From how many hits on it is quicker to go through the entries until a page is full.
 
     Going from h hits to their entries costs h looks at one; going through n entries costs a look into the
     index for each of the n / h that hold no hit, some eight times as dear, times the length of a page.
     """
-    key_count: int = tx.value(KEY_COUNT)
     return math.isqrt(8 * USUAL_PAGE * key_count)
 
 
@@ -227,7 +245,12 @@ def _page(
     columns = [_column(query, field, text) for field, _ in SORTS[query.sort_by]]
     directions = [downwards for _, downwards in SORTS[query.sort_by]]
     bound = "" if position is None else f" AND {_beyond(columns, directions)}"
-    order = ", ".join(f"{n} {'DESC' if down else 'ASC'}" for n, down in enumerate(directions, start=1))
+    # By what is the same for all it would be sorted once more, and nothing could be gone through in order.
+    order = ", ".join(
+        f"{n} {'DESC' if down else 'ASC'}"
+        for n, (column, down) in enumerate(zip(columns, directions, strict=True), start=1)
+        if column not in CONSTANTS
+    )
     limit = -1 if query.limit is None else min(query.limit + bool(query.limit), MAX_LIMIT)
     at = {f"at{n}": number for n, number in enumerate(position or ())}
     return tx.all(
@@ -238,7 +261,7 @@ def _page(
 
 def _column(query: SearchQuery, field: SortField, text: _Text) -> str:
     if field == "relevance":
-        return "x.relevance" if text.source != ENTRIES and text.is_ranked else "0.0"
+        return "x.relevance" if text.is_ranked and text.conditions == (UP_TO_DATE,) else "0.0"
     if field == "path_rank":
         return _path_rank(query)
     return COLUMNS[field]
