@@ -17,7 +17,8 @@ class Search(Protocol):
         regard to case; runs of scripts without word spaces are found by any two neighbouring
         characters. Searched are path, key, tags, and every string, number and member name in the value.
 
-        Which entries match is the same on every adapter, and so is the order by anything but relevance.
+        Which entries match is the same on every adapter, and so is the order by anything but relevance,
+        which each adapter judges as it can.
         ``next_cursor`` continues behind the page. In the orders ``newest`` and ``oldest`` pages repeat
         nothing, and hold everything that was not written again in between; in the others what moves
         meanwhile may be missed or repeated.

@@ -7,12 +7,13 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from amfs_sqlite.models import MemoryEntry, SearchOrder
-from amfs_sqlite.rules.text import Term, occurrences
+from amfs_sqlite.rules.text import Term
 from amfs_sqlite.rules.visibility import covers
 
 SECONDS_PER_DAY = 86_400.0
 MAX_RANKED = 1_000
 """Where more entries than this hold a text, its words say nothing about their order."""
+MAX_RANKED_TERMS = 32
 
 
 class RecallParts(NamedTuple):
@@ -103,11 +104,24 @@ def relevance(terms: Sequence[Term], tokens: Sequence[str]) -> float:
     """How often the terms occur among the tokens: each counts up to 2, and in a long text for less.
 
     It goes by the entry alone, not by how rare a word is in the store, so that a page goes on where the last
-    one ended, whatever was written or indexed in between.
+    one ended, whatever was written or indexed in between. Of more than MAX_RANKED_TERMS the first count.
 
-    >>> relevance((Term(("a",), False),), ["a", "b"]), relevance((Term(("a",), False),), ["a", "a"])
-    (0.980582, 1.307443)
+    >>> relevance((Term(("a",), False),), ["a"] * 100), relevance((Term(("a",), False),), ["a", "b"] * 50)
+    (1.3201320132013201, 1.3071895424836601)
     """
-    counts = [occurrences(term, tokens) for term in terms]
-    saturated = sum(2.0 * count / (count + 1.0) for count in counts)
-    return round(saturated / (1.0 + math.log1p(len(tokens) / 100)), 6)
+    text = spaced(tokens)
+    saturated = 0.0
+    for term in terms[:MAX_RANKED_TERMS]:
+        count = text.count(sought(term))
+        saturated += 2.0 * count / (count + 1.0)
+    return saturated / (1.0 + len(tokens) / 200.0)
+
+
+def spaced(tokens: Sequence[str]) -> str:
+    """Tokens as one text in which each has spaces of its own on both sides."""
+    return f" {'  '.join(tokens)} "
+
+
+def sought(term: Term) -> str:
+    """What to count in a ``spaced`` text for a term."""
+    return f" {'  '.join(term.tokens)}{'' if term.prefix else ' '}"

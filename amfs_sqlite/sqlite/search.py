@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 from amfs_sqlite.models import SearchPage, SearchQuery
 from amfs_sqlite.rules.cursors import Position, search_cursor, search_position
-from amfs_sqlite.rules.limits import check_instant, check_search
-from amfs_sqlite.rules.ranking import MAX_RANKED, SORTS, SortField, relevance
+from amfs_sqlite.rules.limits import check_instant, check_optional_text, check_search
+from amfs_sqlite.rules.ranking import MAX_RANKED, MAX_RANKED_TERMS, SORTS, SortField, relevance, sought
 from amfs_sqlite.rules.text import Term, entry_tokens, joined, matches, terms_of
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite import index
 from amfs_sqlite.sqlite.entries import ENTRY, HERE, NOT_SYSTEM, VISIBLE
-from amfs_sqlite.sqlite.functions import terms_text
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, optional_microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -37,6 +36,9 @@ MATCHES_FIRST = f"""FROM (
 ENTRIES = "FROM current AS c"
 # In the order of their keys: by an index they would have to be sorted first.
 ENTRIES_AS_THEY_CAME = f"{ENTRIES} NOT INDEXED"
+SPACED = "(' ' || replace(x.tokens, ' ', '  ') || ' ')"
+COUNTED = f"((length({SPACED}) - length(replace({SPACED}, :term{{0}}, ''))) / length(:term{{0}}))"
+LENGTH = "(length(x.tokens) - length(replace(x.tokens, ' ', '')) + 1)"
 UP_TO_DATE = "(x.is_indexed = 0 OR c.version_id <= :indexed_through)"
 # From the entries in their order to whether each matches: for a text that many of them hold.
 ENTRIES_FIRST = f"""(c.id IN (SELECT id FROM ({UNINDEXED})) OR (c.version_id <= :indexed_through
@@ -69,6 +71,7 @@ COLUMNS: Mapping[SortField, str] = {
 
 def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | None = None) -> SearchPage:
     check_search(query)
+    check_optional_text(viewer, "viewer")
     terms = terms_of(query.text) if query.text else None
     position = search_position(query, viewer, store_id)
     filters = _filters(query)
@@ -181,14 +184,27 @@ def _text(
     unindexed = _unindexed(tx, terms, filters, parameters | indexed) if is_behind else []
     many = _many(survey.key_count or 0)
     hit_count: int = tx.value(HIT_COUNT, indexed | {"most": max(many, MAX_RANKED) + 1}) + len(unindexed)
-    asked = indexed | {"unindexed": encode(unindexed), "terms": terms_text(terms)}
+    asked = indexed | {"unindexed": encode(unindexed)}
     is_ranked = query.sort_by != "relevance" or hit_count <= MAX_RANKED
     is_walked = query.sort_by in WALKED or not is_ranked
     if hit_count > many and is_walked and not _narrows(query):
         source = ENTRIES if query.sort_by == "newest" else ENTRIES_AS_THEY_CAME
         return _Text(source, (ENTRIES_FIRST,), asked, is_ranked)
-    relevance = "relevance(x.tokens, :terms)" if query.sort_by == "relevance" and is_ranked else "0.0"
-    return _Text(MATCHES_FIRST.format(relevance=relevance), (UP_TO_DATE,), asked, is_ranked)
+    if query.sort_by != "relevance" or not is_ranked:
+        return _Text(MATCHES_FIRST.format(relevance="0.0"), (UP_TO_DATE,), asked, is_ranked)
+    sought_for = {f"term{n}": sought(term) for n, term in enumerate(terms[:MAX_RANKED_TERMS])}
+    return _Text(
+        MATCHES_FIRST.format(relevance=_relevance(len(sought_for))), (UP_TO_DATE,), asked | sought_for
+    )
+
+
+def _relevance(term_count: int) -> str:
+    """``rules.ranking.relevance`` in SQL, so that no other thread waits for Python here: the same operations
+    on the same numbers in the same order give the same number.
+    """
+    counts = [COUNTED.format(n) for n in range(term_count)]
+    saturated = " + ".join(f"2.0 * {count} / ({count} + 1.0)" for count in counts)
+    return f"(0.0 + {saturated}) / (1.0 + {LENGTH} / 200.0)"
 
 
 def _many(key_count: int) -> int:
