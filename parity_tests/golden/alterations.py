@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from parity_tests.golden.comparison import same
@@ -10,6 +11,9 @@ from parity_tests.golden.transcript import Answer
 SAMPLES = 2
 """How many places of a list or a map are tampered with: the first ones, and the last."""
 
+ENGINE = "TypeError"
+"""The errors that JavaScript's engine raises, in words of its own."""
+
 Place = tuple[Any, ...]
 
 
@@ -17,10 +21,14 @@ def altered(answer: Answer) -> Iterator[tuple[str, Answer]]:
     """What was done, and the answer it was done to; nothing for an answer that says nothing."""
     if answer.error is not None:
         yield "the error is gone", Answer(result=None)
+        yield "another type of error", replace(answer, error_type=f"{answer.error_type}x")
+        if answer.error_type != ENGINE:
+            yield "another error", replace(answer, error=f"{answer.error}x")
         return
     yield "an error instead", Answer(error="made up", error_type="Error")
     if answer.is_void:
         return
+    yield "nothing instead", Answer(is_void=True)
     for place in _places(answer.result, ()):
         for what, value in _changes(_at(answer.result, place)):
             changed = _with(answer.result, place, value)

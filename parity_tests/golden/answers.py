@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parity_tests.golden.comparison import difference
+from amfs_sqlite.errors import quoted
+from parity_tests.golden.comparison import Gap, difference
 from parity_tests.golden.transcript import Answer
 from parity_tests.golden.view import HASHES, Entry
 
@@ -12,22 +13,50 @@ HOLDS_ENTRIES = ("entry", "causalEntries")
 
 def between(
     expected: Answer, got: Answer, spelled: Callable[[Any], Any] = lambda result: result
-) -> str | None:
-    """The first place where two answers differ, and how. Of errors only that there is one is compared."""
+) -> Gap | None:
+    """The first place where two answers differ. Of errors only that there is one is compared."""
     if (expected.error is None) != (got.error is None):
-        told = (
-            f"raises {answer.error!r}" if answer.error is not None else "answers"
-            for answer in (expected, got)
-        )
-        return " is not ".join(told)
+        return Gap("$", _raised(expected), _raised(got))
     if expected.error is not None or expected.is_void or got.is_void:
         return None
     return difference(spelled(expected.result), spelled(got.result))
 
 
+def beside(recorded: Answer, sdk: Answer) -> Gap | None:
+    """Where a recorded answer is not the foretold one in what is not compared with ours.
+
+    That is which error was raised (of a TypeError the type alone: its text is the engine's), and that
+    nothing was answered.
+    """
+    if recorded.error is not None and sdk.error is not None:
+        told = [
+            Answer(error="" if each.error_type == "TypeError" else each.error, error_type=each.error_type)
+            for each in (recorded, sdk)
+        ]
+        return None if told[0] == told[1] else Gap("$", _raised(recorded), _raised(sdk))
+    if recorded.is_void and not sdk.is_void and sdk.result is not None:
+        return Gap("$", "nothing (undefined)", quoted(sdk.result))
+    return None
+
+
+def unnamed(foretold: Answer, got: Answer) -> Gap | None:
+    """Where an error of ours does not name an argument that is refused."""
+    if got.error is None or not foretold.arguments or any(name in got.error for name in foretold.arguments):
+        return None
+    return Gap("$", f"an error that names {' or '.join(foretold.arguments)}", _raised(got))
+
+
 def said(answer: Answer) -> Any:
-    """The result, or what was raised."""
-    return answer.result if answer.error is None else f"{answer.error_type or 'error'}: {answer.error}"
+    """An answer as it stands in a recording: the result, or what was raised."""
+    if answer.error is not None:
+        return {"error": answer.error, "errorType": answer.error_type}
+    return {"resultIsUndefined": True} if answer.is_void else answer.result
+
+
+def _raised(answer: Answer) -> str:
+    if answer.error is None:
+        return "no error"
+    return f"the error {answer.error_type or ''} {quoted(answer.error)}".replace("  ", " ")
 
 
 def entries_in(result: Any) -> list[Entry]:
@@ -43,13 +72,24 @@ def entries_in(result: Any) -> list[Entry]:
 
 def without_hashes(result: Any) -> Any:
     """A result whose entries have empty hashes."""
+    return _each_entry(result, lambda entry: entry | {name: None for name in HASHES if name in entry})
+
+
+def leaving_out_hashes(result: Any) -> Any:
+    """A result whose entries have no hashes."""
+    return _each_entry(
+        result, lambda entry: {name: value for name, value in entry.items() if name not in HASHES}
+    )
+
+
+def _each_entry(result: Any, changed: Callable[[Entry], Entry]) -> Any:
     if isinstance(result, list):
-        return [without_hashes(each) for each in result]
+        return [_each_entry(each, changed) for each in result]
     if not isinstance(result, dict):
         return result
     if _is_entry(result):
-        return result | {name: None for name in HASHES if name in result}
-    inner = {name: without_hashes(result[name]) for name in HOLDS_ENTRIES if name in result}
+        return changed(result)
+    inner = {name: _each_entry(result[name], changed) for name in HOLDS_ENTRIES if name in result}
     return result | inner
 
 

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from amfs_sqlite.clock import instant
+from amfs_sqlite.errors import quoted
 from parity_tests.golden import wire
-from parity_tests.golden.transcript import Step
+from parity_tests.golden.transcript import Step, TranscriptError
 
 Kind = Literal[
     "adapter", "callback", "clock", "memory", "propagator", "scope", "sdk", "tracker", "transaction", "watch"
@@ -68,6 +69,8 @@ class Cast:
     def named(self, on: str) -> Actor:
         """The actor of this name, or a member of one."""
         name, _, member = on.partition(".")
+        if name not in self.actors:
+            raise TranscriptError(f"{quoted(name)} is not there yet")
         found = self.actors[name]
         if member == "readTracker":
             return replace(found, kind="tracker")
@@ -88,8 +91,8 @@ class Cast:
         if call.op == "newInMemoryAdapter":
             entered = Actor("adapter", step.names, board=step.names)
         elif call.op == "newAgentMemory":
-            board = args.get("adapter", f"{step.names}.adapter")
-            session = args.get("sessionId", recorded["sessionId"])
+            board = args.get("adapter") or f"{step.names}.adapter"
+            session = recorded["sessionId"] if args.get("sessionId") is None else args["sessionId"]
             entered = Actor("memory", step.names, board, step.names, args["agentId"], session)
             self.actors.setdefault(board, Actor("adapter", board, board=board))
         elif call.op == "newOutcomeBackPropagator":

@@ -3,25 +3,37 @@
 import math
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from amfs_sqlite.clock import instant
+from amfs_sqlite.errors import quoted
 
 RELATIVE_TOLERANCE = 1e-12
 INSTANTS = frozenset({"writtenAt", "ttlAt", "committedAt", "recordedAt", "oldest", "newest", "createdAt"})
 
 
-def difference(expected: Any, got: Any, place: str = "$") -> str | None:
+class Gap(NamedTuple):
+    """A place where two answers differ, and what stands there in either, as it may be told."""
+
+    place: str
+    expected: str
+    got: str
+
+    def __str__(self) -> str:
+        return f"at {self.place} {self.expected} is expected, and there is {self.got}"
+
+
+def difference(expected: Any, got: Any, place: str = "$") -> Gap | None:
     """The first place where they differ, and how; None where they do not."""
     if type(expected) is type(got) and not isinstance(expected, Mapping | list) and expected == got:
         return None
     if _is_number(expected) and _is_number(got):
-        return None if _same_number(expected, got) else f"{place}: {expected!r} is not {got!r}"
+        return None if _same_number(expected, got) else Gap(place, quoted(expected), quoted(got))
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
         return _in_maps(expected, got, place)
     if isinstance(expected, list) and isinstance(got, list):
         return _in_lists(expected, got, place)
-    return f"{place}: {expected!r} is not {got!r}"
+    return Gap(place, quoted(expected), quoted(got))
 
 
 def same(expected: Any, got: Any) -> bool:
@@ -37,9 +49,10 @@ def moment(spelling: Any) -> datetime | None:
         return None
 
 
-def _in_maps(expected: Mapping[str, Any], got: Mapping[str, Any], place: str) -> str | None:
+def _in_maps(expected: Mapping[str, Any], got: Mapping[str, Any], place: str) -> Gap | None:
     for name in sorted(expected.keys() ^ got.keys()):
-        return f"{place}.{name}: only in what was {'got' if name in got else 'expected'}"
+        told = [quoted(each[name]) if name in each else "nothing" for each in (expected, got)]
+        return Gap(f"{place}.{name}", *told)
     for name in expected:
         if not _same_instant(name, expected[name], got[name]) and (
             found := difference(expected[name], got[name], f"{place}.{name}")
@@ -48,12 +61,12 @@ def _in_maps(expected: Mapping[str, Any], got: Mapping[str, Any], place: str) ->
     return None
 
 
-def _in_lists(expected: list[Any], got: list[Any], place: str) -> str | None:
+def _in_lists(expected: list[Any], got: list[Any], place: str) -> Gap | None:
     for i, (one, other) in enumerate(zip(expected, got, strict=False)):
         if found := difference(one, other, f"{place}[{i}]"):
             return found
     if len(expected) != len(got):
-        return f"{place}: {len(expected)} items expected, {len(got)} got"
+        return Gap(place, f"a list of {len(expected)}", f"a list of {len(got)}")
     return None
 
 

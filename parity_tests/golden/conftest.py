@@ -5,22 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from parity_tests.golden import adapters, transcript
+from parity_tests.golden import adapters, recordings
 from parity_tests.golden.replay import MakeAdapter
+from parity_tests.golden.transcript import Transcript
 
 FOLDER = Path(__file__).parent / "transcripts"
-RECORDED: Sequence[transcript.Transcript] = [transcript.load(path) for path in transcript.files(FOLDER)]
+RECORDED: Sequence[Transcript] = [recordings.load(path) for path in recordings.files(FOLDER)]
 
 
-def named(recorded: transcript.Transcript) -> str:
+def named(recorded: Transcript) -> str:
     """What a transcript is called in a test's name."""
     return recorded.name.removesuffix(".json")
 
 
 @pytest.fixture(params=RECORDED, ids=named)
-def recorded(request: pytest.FixtureRequest) -> transcript.Transcript:
+def recorded(request: pytest.FixtureRequest) -> Transcript:
     """Each recorded transcript."""
-    found: transcript.Transcript = request.param
+    found: Transcript = request.param
     return found
 
 

@@ -151,7 +151,7 @@ def _names_rare_characters(case: Case) -> bool:
 
 def _is_refused(case: Case) -> bool:
     moved = [entry["confidence"] for entry in entries_in(case.recorded.result)]
-    return refused(case.call) is not None or not all(math.isfinite(each) for each in moved)
+    return bool(refused(case.call)) or not all(math.isfinite(each) for each in moved)
 
 
 def _always(case: Case) -> bool:
@@ -203,7 +203,7 @@ ROWS: tuple[Row, ...] = (
         id="refused",
         calls=WRITES
         | OUTCOMES
-        | {"history", "search", "read", "tree", "commitLog"}
+        | {"history", "search", "read", "recall", "tree", "commitLog"}
         | {"computeNewConfidence", "makeRecord"},
         when=_is_refused,
         sdk=(

@@ -17,11 +17,12 @@ Place = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is not as it must be."""
+    """What is not as it must be: an answer of a call, or what an adapter then holds, and why not."""
 
     reason: str
     expected: Any
     got: Any
+    is_answer: bool = False
 
 
 class Listing:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from parity_tests.golden.searching import whole
 from parity_tests.golden.view import Entry, RefusedError, View, address
 
 Commit = dict[str, Any]
@@ -32,7 +33,7 @@ def answer(view: View, log: Sequence[Commit], op: str, args: Mapping[str, Any]) 
     if op == "getCommit":
         return next((each for each in log if each["id"] == args["id"]), None)
     seen = [shown for each in log if (shown := _shown(each, view))]
-    return seen if args.get("limit") is None else seen[: args["limit"]]
+    return seen if args.get("limit") is None else seen[: whole(args["limit"])]
 
 
 def _shown(made: Commit, view: View) -> Commit | None:

@@ -139,6 +139,8 @@ class Player:
     def resolve(self, on: str) -> Any:
         """The object of this name, or a member of it."""
         name, *members = on.split(".")
+        if name not in self.objects:
+            raise AttributeError(f"{name} was never made")
         found = self.objects[name]
         for member in members:
             found = getattr(found, wire.ours(member))
@@ -163,6 +165,9 @@ class Player:
         if special is not None:
             return await special(self, Asked(step, args))
         found = self.resolve(step.on)
+        if not step.is_known:
+            # The SDK has no such function; of ours only whether there is one is asked.
+            return getattr(found, wire.ours(step.op)) and None
         if isinstance(found, Callback):
             return found.take()
         return await self.call(step.on, step.op, args)
@@ -173,17 +178,18 @@ class Player:
 
     async def _new_memory(self, asked: Asked) -> AgentMemory:
         args, recorded = asked.args, asked.step.recorded.result or {}
-        shared = self.objects[args["adapter"]] if "adapter" in args else await self._new_adapter(asked)
+        named, session = args.get("adapter"), args.get("sessionId")
+        shared = await self._new_adapter(asked) if named is None else self.resolve(named)
         return AgentMemory(
             args["agentId"],
             adapter=shared,
-            session_id=args.get("sessionId", recorded.get("sessionId")),
+            session_id=recorded.get("sessionId") if session is None else session,
             clock=self.clock,
             ids=self.ids,
         )
 
     async def _new_propagator(self, asked: Asked) -> OutcomeBackPropagator:
-        return OutcomeBackPropagator(self.objects[asked.args["adapter"]])
+        return OutcomeBackPropagator(self.resolve(asked.args["adapter"]))
 
     async def _define_callback(self, asked: Asked) -> Callback:
         return Callback(asked.args, self)
@@ -213,7 +219,7 @@ class Player:
 def _namespaces(transcript: Transcript) -> dict[str, str]:
     """The namespaces that memories of a transcript are given, by the adapter they work on."""
     return {
-        step.args.get("adapter", step.names): step.args["config"]["namespace"]
+        step.args.get("adapter") or step.names or "": step.args["config"]["namespace"]
         for step in transcript.steps
         if step.op == "newAgentMemory" and (step.args.get("config") or {}).get("namespace")
     }
@@ -221,20 +227,23 @@ def _namespaces(transcript: Transcript) -> dict[str, str]:
 
 def _member_of(node: Any, path: Sequence[Any]) -> Any:
     for name in path:
-        node = node[name] if isinstance(node, Mapping | Sequence) else getattr(node, wire.ours(str(name)))
+        try:
+            node = node[name] if isinstance(node, Mapping | Sequence) else getattr(node, wire.ours(str(name)))
+        except LookupError as missing:
+            raise AttributeError(f"there is nothing at {name!r}") from missing
     return node
 
 
 def _set_member(node: Any, name: Any, value: Any) -> None:
     """Change a live object as JavaScript would; ours may refuse, being frozen, and that is fine."""
     try:
-        if name == "length" and isinstance(node, list):
-            del node[int(value) :]
+        if name == "length" and isinstance(node, list) and isinstance(value, int):
+            del node[value:]
         elif isinstance(node, dict | list):
             node[name] = value
         else:
             setattr(node, wire.ours(str(name)), value)
-    except (AttributeError, TypeError, ValidationError):
+    except (AttributeError, LookupError, TypeError, ValidationError):
         return
 
 

@@ -5,14 +5,12 @@ Of a view in our manner it is what we answer, of one in the SDK's what the recor
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from parity_tests.golden import javascript
-from parity_tests.golden.comparison import moment
 from parity_tests.golden.searching import DEFAULT_LIMIT, EVERYTHING, search, whole
 from parity_tests.golden.transcript import Answer
-from parity_tests.golden.view import Entry, RefusedError, View
+from parity_tests.golden.view import Entry, RefusedError, View, when
 from parity_tests.golden.wire import ours
 
 TREE_DEPTH = 3
@@ -23,7 +21,7 @@ def answer(view: View, op: str, args: Mapping[str, Any]) -> Answer:
     try:
         return Answer(result=READINGS[op](view, **{ours(name): value for name, value in args.items()}))
     except RefusedError as refused:
-        return Answer(error=str(refused))
+        return Answer(error=str(refused), error_type=refused.kind)
 
 
 def read(view: View, entity_path: str, key: str, min_confidence: float | None = None, **_: Any) -> Any:
@@ -123,8 +121,8 @@ def _info(view: View, entity_path: str | None = None, **_: Any) -> Any:
         "entryCount": len(here),
         "avgConfidence": _mean(here),
         "keys": [entry["key"] for entry in here],
-        "oldest": min(times, key=_when, default=None),
-        "newest": max(times, key=_when, default=None),
+        "oldest": min(times, key=when, default=None),
+        "newest": max(times, key=when, default=None),
     }
 
 
@@ -160,10 +158,6 @@ def _tally(view: View, names: Iterable[str]) -> dict[str, Any]:
 
 def _collation(view: View) -> Callable[[str], Any]:
     return javascript.code_units if "code-points" in view.manner else str
-
-
-def _when(spelling: str) -> datetime:
-    return moment(spelling) or datetime.min.replace(tzinfo=UTC)
 
 
 def _mean(entries: Sequence[Entry]) -> float:

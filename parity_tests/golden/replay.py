@@ -3,19 +3,31 @@
 import copy
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from amfs_sqlite import AmfsAdapter, FixedClock
 from parity_tests.golden import wire
-from parity_tests.golden.answers import between, entries_in, has_hashes_of, said, without_hashes
+from parity_tests.golden.answers import (
+    beside,
+    between,
+    entries_in,
+    has_hashes_of,
+    leaving_out_hashes,
+    said,
+    unnamed,
+    without_hashes,
+)
 from parity_tests.golden.cast import Call, Cast
+from parity_tests.golden.comparison import Gap
 from parity_tests.golden.deviations import ROWS, Case, Row
 from parity_tests.golden.listing import Fault, Listing
 from parity_tests.golden.logs import Commit
+from parity_tests.golden.operations import ANSWERING, MAKES
 from parity_tests.golden.player import Player
+from parity_tests.golden.report import Difference, Report
 from parity_tests.golden.state import State
-from parity_tests.golden.transcript import Answer, Step, Transcript
+from parity_tests.golden.transcript import Answer, Step, Transcript, TranscriptError
 from parity_tests.golden.world import World
 
 MakeAdapter = Callable[[FixedClock, str, str], AbstractAsyncContextManager[AmfsAdapter]]
@@ -25,34 +37,17 @@ OURS: frozenset[str] = frozenset()
 NOT_COMPARED = frozenset({"probe", "defineCallback", "newInMemoryAdapter", "newOutcomeBackPropagator"})
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A step whose answer is neither the recorded one nor explained, or that stored something else."""
-
-    transcript: str
-    step: Step
-    fault: Fault
-
-    def __str__(self) -> str:
-        place = f"{self.transcript} step {self.step.n}: {self.step.on}.{self.step.op}"
-        fault = self.fault
-        return f"{place}: {fault.reason}\n  expected {fault.expected!r}\n  got      {fault.got!r}"
-
-
-@dataclass
-class Report:
-    """What a replay came to: the rows that explained something, and the first difference none explains."""
-
-    transcript: str
-    rows: set[str] = field(default_factory=set)
-    difference: Difference | None = None
-
-
 async def replay(transcript: Transcript, make: MakeAdapter, ledger: Sequence[Row] = ROWS) -> Report:
-    """Play a transcript, up to the first difference that these rows do not explain."""
+    """Play a transcript, up to the first difference that these rows do not explain.
+
+    Raises TranscriptError where a step cannot be played after those before it.
+    """
     async with judging(transcript, make, ledger) as judged:
         for step in transcript.steps:
-            sides = await judged.play(step)
+            try:
+                sides = await judged.play(step)
+            except TranscriptError as wrong:
+                raise wrong.at(f"{transcript.name}: step {step.n}") from wrong
             if fault := sides.fault or judged.unexplained(sides, step.recorded):
                 return Report(transcript.name, judged.rows, Difference(transcript.name, step, fault))
         return Report(transcript.name, judged.rows)
@@ -110,7 +105,8 @@ class Judgement:
         before = self._ours.state.fork()
         ours = self._ours.answer(call)
         got = (await self._player.play(step)).answer
-        self._cast.enter(call)
+        if got.error is None:
+            self._cast.enter(call)
         await self._player.hear(self._ours.state.call_counts)
         faults = [await self._listed(board) for board in self._cast.boards()]
         return Sides(call, got, sdk, ours, before, next((fault for fault in faults if fault), None))
@@ -124,12 +120,19 @@ class Judgement:
 
     def is_met(self, sides: Sides, recorded: Answer) -> bool:
         """Whether we answered as recorded, hashes apart, which must be as the SDK has them."""
-        return between(recorded, sides.got, self._spelled) is None and has_hashes_of(recorded, sides.sdk)
+        return (
+            between(recorded, sides.got, self._spelled) is None
+            and _beside(sides, recorded) is None
+            and unnamed(sides.ours, sides.got) is None
+            and has_hashes_of(recorded, sides.sdk)
+        )
 
     def unexplained(self, sides: Sides, recorded: Answer) -> Fault | None:
         """What no row explains, were this the recorded answer of the step played last."""
+        op = sides.call.op
         if not is_compared(sides.call.step):
-            return None
+            is_unmade = op in MAKES and (recorded.error is None) != (sides.got.error is None)
+            return self._fault(f"no row is about {op}", sides, recorded) if is_unmade else None
         if fault := self._hash_fault(sides.got):
             return fault
         if self.is_met(sides, recorded):
@@ -142,8 +145,16 @@ class Judgement:
             if rows is not None:
                 self.rows |= rows
                 return None
-            reason = "no row of the ledger explains this"
-        return Fault(reason, said(recorded), said(sides.got))
+            reason = f"the rows about {op} that may apply here do not turn the recorded answer into ours"
+        return self._fault(reason, sides, recorded)
+
+    def _fault(self, reason: str, sides: Sides, recorded: Answer) -> Fault:
+        """A fault without what a row excuses, which are hashes, unless it is they that are not excused."""
+        is_other = between(recorded, sides.got, self._spelled) is not None or has_hashes_of(
+            recorded, sides.sdk
+        )
+        shown = leaving_out_hashes if is_other and self._spelled is without_hashes else _as_it_is
+        return Fault(reason, shown(said(recorded)), shown(said(sides.got)), is_answer=True)
 
     def _hash_fault(self, got: Answer) -> Fault | None:
         for entry in entries_in(got.result):
@@ -154,13 +165,17 @@ class Judgement:
 
     def misfit(self, sides: Sides, recorded: Answer) -> str | None:
         """Where a side does not answer as it should: the SDK's as recorded, ours as we do."""
-        if sides.sdk.is_void and not recorded.is_void:
+        got, sdk = sides.got, sides.sdk
+        if gap := _beside(sides, recorded):
+            return _is_recorded_otherwise(gap)
+        if sdk.is_void and not recorded.is_void:
             # Neither side has more to say about this call: nothing explains a difference.
-            return between(recorded, sides.got)
-        if found := between(recorded, sides.sdk):
-            return f"no row makes the SDK answer so: {found}"
-        if found := between(sides.ours, sides.got, self._spelled):
-            return f"this does not follow from what was asked: {found}"
+            gap = between(recorded, got)
+            return gap and f"no row is about {sides.call.op}: {gap}"
+        if gap := between(recorded, sdk):
+            return _is_recorded_otherwise(gap)
+        if gap := between(sides.ours, got, self._spelled) or unnamed(sides.ours, got):
+            return f"with every row, ours must be another answer: {gap}"
         return None
 
     def _explaining(self, sides: Sides, recorded: Answer) -> set[str] | None:
@@ -192,3 +207,16 @@ def is_compared(step: Step) -> bool:
 
 def _as_it_is(result: Any) -> Any:
     return result
+
+
+def _beside(sides: Sides, recorded: Answer) -> Gap | None:
+    if recorded.is_void and sides.call.op in ANSWERING:
+        return Gap("$", "nothing (undefined)", "an answer")
+    return beside(recorded, sides.sdk)
+
+
+def _is_recorded_otherwise(gap: Gap) -> str:
+    return (
+        f"by the rows AMFS 0.3 would not answer as recorded: "
+        f"at {gap.place} it would have {gap.got}, and {gap.expected} is recorded"
+    )

@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cmp_to_key
 from typing import Any
 
-from amfs_sqlite.clock import instant
 from amfs_sqlite.rules.visibility import covers
 from parity_tests.golden import javascript
 from parity_tests.golden.comparison import moment
-from parity_tests.golden.view import Address, Entry, RefusedError, View, address
+from parity_tests.golden.view import Address, Entry, RefusedError, View, address, when
 
 DEFAULT_LIMIT = 100
 EVERYTHING = 2**62
@@ -102,7 +101,7 @@ def _sorted(view: View, entries: list[Entry], sort_by: str | None) -> list[Entry
     spelled = {id(entry): entry["provenance"]["writtenAt"] for entry in entries}
     if "instants" in view.manner:
         return sorted(entries, key=lambda entry: spelled[id(entry)], reverse=True)
-    return sorted(entries, key=lambda entry: instant(spelled[id(entry)]), reverse=True)
+    return sorted(entries, key=lambda entry: when(spelled[id(entry)]), reverse=True)
 
 
 def _greatest_first(items: list[Any], number_of: Callable[[Any], float]) -> list[Any]:

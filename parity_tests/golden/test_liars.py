@@ -119,4 +119,6 @@ async def test_a_wrong_answer_is_not_excused_by_what_does_not_concern_it(
 
     monkeypatch.setattr(AgentMemory, "read", blind)
     monkeypatch.setitem(reading.READINGS, "read", as_blind)
-    assert await reason(recorded_as("private-entries"), reference) == "no row of the ledger explains this"
+    assert await reason(recorded_as("private-entries"), reference) == (
+        "the rows about read that may apply here do not turn the recorded answer into ours"
+    )

@@ -17,7 +17,7 @@ async def test_a_recorded_transcript_is_met_or_explained(
     recorded: Transcript, kind: str, tmp_path: Path
 ) -> None:
     report = await replay(recorded, adapters.KINDS[kind](tmp_path))
-    assert report.difference is None, str(report.difference)
+    assert report.difference is None, report.difference.told(kind)
 
 
 @proves("golden.both-sides")

@@ -1,10 +1,9 @@
 """All that is stored, as one caller sees it at one time, in our manner or in the SDK's."""
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from amfs_sqlite.clock import instant
 from amfs_sqlite.rules.visibility import covers
 from parity_tests.golden.comparison import moment
 
@@ -15,7 +14,12 @@ HASHES = ("contentHash", "integrityChain", "commitId")
 
 
 class RefusedError(Exception):
-    """The call raises."""
+    """The call raises an error of this type in the SDK; here one that names one of these arguments."""
+
+    def __init__(self, text: str, kind: str = "TypeError", arguments: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.arguments = arguments
 
 
 class Stored(NamedTuple):
@@ -36,6 +40,11 @@ class Reading(NamedTuple):
     def text(self) -> str:
         """The address as AMFS writes it."""
         return joined(*self.address)
+
+
+def when(spelling: str) -> datetime:
+    """The instant of a version; the earliest for what spells none, which only the SDK stores."""
+    return moment(spelling) or datetime.min.replace(tzinfo=UTC)
 
 
 def joined(entity_path: str, key: str) -> str:
@@ -90,7 +99,7 @@ class View:
         if "instants" in self.manner:
             return (not since or written >= since) and (not until or written <= until)
         first, last = (moment(bound) if bound else None for bound in (since, until))
-        at = instant(written)
+        at = when(written)
         return (first is None or at >= first) and (last is None or at <= last)
 
     def current(self, entity_path: str, key: str) -> Entry | None:

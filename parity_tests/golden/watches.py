@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+from amfs_sqlite.errors import quoted
+from parity_tests.golden.transcript import TranscriptError
 from parity_tests.golden.view import Entry
 
 
@@ -53,7 +55,7 @@ class Watches:
 
     def cancel(self, handle: str, manner: frozenset[str]) -> None:
         """Silence one; in the SDK all that are like it."""
-        asked = self.handles[handle]
+        asked = self._subscribed(handle)
         if asked not in self.cancelled:
             self.cancelled.add(asked)
             like = {each for each in self.all if "watch" in manner and each.is_like(asked)}
@@ -61,7 +63,12 @@ class Watches:
 
     def is_cancelled(self, handle: str) -> bool:
         """Whether this handle was cancelled."""
-        return self.handles[handle] in self.cancelled
+        return self._subscribed(handle) in self.cancelled
+
+    def _subscribed(self, handle: str) -> Subscription:
+        if handle not in self.handles:
+            raise TranscriptError(f"the watch {quoted(handle)} is not set up yet")
+        return self.handles[handle]
 
     def on(self, board: str) -> list[Subscription]:
         """What watches a board, in set-up order."""

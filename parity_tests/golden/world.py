@@ -10,12 +10,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from amfs_sqlite.clock import spelled
-from parity_tests.golden import javascript, live, logs, reading, sessions
+from parity_tests.golden import javascript, live, logs, operations, reading, sessions
 from parity_tests.golden.cast import Actor, Call, Cast
 from parity_tests.golden.drafts import credited, drafted, moved, recorded
-from parity_tests.golden.refusals import refused
+from parity_tests.golden.form import filled
+from parity_tests.golden.refusals import refused, refused_record
 from parity_tests.golden.state import State
-from parity_tests.golden.transcript import Answer
+from parity_tests.golden.transcript import Answer, TranscriptError
 from parity_tests.golden.view import (
     HASHES,
     Entry,
@@ -28,7 +29,8 @@ from parity_tests.golden.view import (
 from parity_tests.golden.watches import Subscription
 
 MOST_DELIVERIES = 100
-"""Callbacks may write in their turn; one that never ends is left alone."""
+"""Callbacks may write in their turn, and others then; further than this no recording goes."""
+ENDLESS = "its callbacks write without end"
 
 
 class ThrownError(Exception):
@@ -43,14 +45,17 @@ class World:
         self.state = state
         self._cast = cast
         self._due: list[tuple[Call, int, Sequence[Entry]]] = []
+        self._telling = 0
 
     def answer(self, call: Call) -> Answer:
         """Take in a call; what it answers."""
         self.state.live[call.step.n, "args"] = call.step.args
         try:
             answer = self._answer(call)
-        except (RefusedError, ThrownError) as raised:
-            answer = Answer(error=str(raised))
+        except RefusedError as refusal:
+            answer = Answer(error=str(refusal), error_type=refusal.kind, arguments=refusal.arguments)
+        except ThrownError as thrown:
+            answer = Answer(error=str(thrown), error_type="Error")
         self.state.live[call.step.n, "result"] = answer.result
         self._deliver()
         return answer
@@ -71,6 +76,8 @@ class World:
         return View(self.state.stored.get(call.actor.board, ()), self.manner, viewer, call.now)
 
     def _answer(self, call: Call) -> Answer:
+        if not call.step.is_known:
+            raise RefusedError(f"{call.op} is not a function")
         self._check(call)
         if call.op in reading.READINGS:
             return self._read(call)
@@ -80,8 +87,13 @@ class World:
         return Answer(is_void=True) if answered is None else answered(self, call)
 
     def _check(self, call: Call) -> None:
-        if "refused" not in self.manner and (argument := refused(call)):
-            raise RefusedError(f"{argument} is refused")
+        # A batch is reported record by record.
+        if call.op != "propagateBatch":
+            self._refuse(refused(call))
+
+    def _refuse(self, arguments: Sequence[str]) -> None:
+        if arguments and "refused" not in self.manner:
+            raise RefusedError(f"refuses {' or '.join(arguments)}", arguments=arguments)
 
     # What is read, and what of it is logged.
 
@@ -127,7 +139,7 @@ class World:
             self.state.pending.setdefault(call.actor.name, []).append(call)
             return Answer(is_void=True)
         if call.actor.is_readonly:
-            raise RefusedError("the scope is read-only")
+            raise RefusedError("Read-only scope", "Error")
         made = call.args["entry"]["provenance"] if call.actor.kind == "adapter" else _signed(call.actor)
         with self._committing(call, made):
             return Answer(result=self._put(call))
@@ -188,6 +200,7 @@ class World:
         records = args["records"] if call.op == "propagateBatch" else [args.get("record") or args]
         changed: list[Entry] = []
         for each in records:
+            self._refuse(refused_record(each))
             changed += self._outcome(call, each)
             self._deliver()
         return Answer(result=changed)
@@ -235,12 +248,20 @@ class World:
                 call, commit, entries = self._due.pop(0)
                 for entry in entries:
                     self._tell(call, entry, commit)
+        if self._due:
+            raise TranscriptError(ENDLESS)
 
     def _tell(self, call: Call, entry: Entry, commit: int) -> None:
-        for callback in self.state.watches.hearing(call.actor.board, entry, commit, self.manner):
-            self.state.heard.setdefault(callback, []).append(entry)
-            self.state.call_counts[callback] += 1
-            self._react(call, self.state.callbacks[callback], entry)
+        self._telling += 1
+        if self._telling > MOST_DELIVERIES:
+            raise TranscriptError(ENDLESS)
+        try:
+            for callback in self.state.watches.hearing(call.actor.board, entry, commit, self.manner):
+                self.state.heard.setdefault(callback, []).append(entry)
+                self.state.call_counts[callback] += 1
+                self._react(call, self.state.callbacks[callback], entry)
+        finally:
+            self._telling -= 1
 
     def _react(self, call: Call, does: Mapping[str, Any], entry: Entry) -> None:
         kind = does["kind"]
@@ -250,6 +271,7 @@ class World:
             self.state.watches.cancel(does["handle"], self.manner)
         elif kind == "mutate" and "copies" in self.manner:
             entry[does["property"]] = does.get("value")
+            filled(operations.Entry, entry)
         elif kind == "addWatch":
             asked = self._cast.said(call.step, does["on"], "watch", does)
             self._subscribe(asked, does["as"])
@@ -279,7 +301,14 @@ class World:
     def _mutate(self, call: Call) -> Answer:
         if "copies" in self.manner:
             live.mutate(self.state.live, call.args)
+            self._check_stored()
         return Answer(is_void=True)
+
+    def _check_stored(self) -> None:
+        """Raises TranscriptError where a change has left what is no entry."""
+        for stored in self.state.stored.values():
+            for _, entry in stored:
+                filled(operations.Entry, entry)
 
     def _same_object(self, call: Call) -> Answer:
         copied = "copies" not in self.manner
@@ -297,7 +326,9 @@ class World:
         return Answer(result=logs.answer(self.view(call), log, call.op, call.args))
 
     def _computed(self, call: Call) -> Answer:
-        return Answer(result=moved(call.args, call.args["currentConfidence"], self.manner))
+        # Infinite ones are computed, and refused where they would be stored.
+        manner = self.manner | {"refused"}
+        return Answer(result=moved(call.args, call.args["currentConfidence"], manner))
 
     def _made(self, call: Call) -> Answer:
         return Answer(result=recorded(call))

@@ -24,8 +24,20 @@ into the other. After every step, everything that is stored and logged must be e
 Without any one of the rows a recorded story is not met; an answer altered in one place, and an adapter that
 stores something else, are noticed.
 
-`python -m parity_tests.golden DIR` replays a folder of such recordings; the format is told in
-`parity_tests/golden/transcripts/README.md`.
+Not compared are:
+
+- the text of a `TypeError`, which is the JavaScript engine's; of any other error of the SDK its type and its
+  text are compared with what is known of the SDK. Our errors are our own: where the SDK raises, ours must
+  raise anything, and where a row says that we refuse an argument, the error must name it;
+- what calls give back that return nothing (`undefined`); that such a call is none that answers, is compared;
+- what making an adapter, a propagator or a callback gives back, and what `js.probe` asks of JavaScript;
+- the last digits of fractions (1e-12 of the number), and the spelling of instants;
+- what `name`, `description`, `kind` and `note` say;
+- members and arguments that the format does not have: they are passed over, as JavaScript does, and told.
+
+`python -m parity_tests.golden PATH` replays one such recording or a folder of them; the format is told in
+`parity_tests/golden/transcripts/README.md`. What is not of the format is refused, in one line that names
+file, step and place, before anything of the file is replayed.
 """
 
 
