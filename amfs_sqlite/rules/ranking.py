@@ -11,7 +11,7 @@ from amfs_sqlite.rules.text import Term
 from amfs_sqlite.rules.visibility import covers
 
 SECONDS_PER_DAY = 86_400.0
-MAX_RANKED = 1_000
+MAX_RANKED = 500
 """Where more entries than this hold a text, its words say nothing about their order."""
 MAX_RANKED_TERMS = 32
 
@@ -113,7 +113,7 @@ def relevance(terms: Sequence[Term], tokens: Sequence[str]) -> float:
     saturated = 0.0
     for term in terms[:MAX_RANKED_TERMS]:
         count = text.count(sought(term))
-        saturated += 2.0 * count / (count + 1.0)
+        saturated += 2.0 - 2.0 / (count + 1.0)
     return saturated / (1.0 + len(tokens) / 200.0)
 
 

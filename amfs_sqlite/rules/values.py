@@ -18,6 +18,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 _COMPACT = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
+_PARSED = json.JSONDecoder().raw_decode
 
 
 def encode(value: Any, argument: str = "value") -> str:
@@ -49,8 +50,9 @@ def encoded(value: Any, argument: str = "value") -> tuple[str, bool]:
 
 
 def decode(text: str) -> Any:
-    """The value from its text."""
-    return json.loads(text)
+    """The value from its text. Raises ValueError where it is no JSON."""
+    value, end = _PARSED(text)
+    return value if end == len(text) else json.loads(text)
 
 
 def is_plain(value: Any) -> bool:

@@ -28,17 +28,20 @@ EXACT = "c.entity_path = :path{n}"
 # What was found among the entries that the text index has not come to yet, with how well each matches.
 UNINDEXED = "SELECT w.value ->> 0 AS id, w.value ->> 1 AS relevance FROM json_each(:unindexed) AS w"
 # From what matches to the entries: for a text that few of them hold.
-MATCHES_FIRST = f"""FROM (
-    SELECT x.rowid AS id, {{relevance}} AS relevance, 1 AS is_indexed
-    FROM text_index AS x WHERE text_index MATCH :match
-    UNION ALL SELECT id, relevance, 0 FROM ({UNINDEXED})
+MATCHES_FIRST = """FROM (
+    SELECT x.rowid AS id, {relevance} AS relevance, 1 AS is_indexed
+    FROM text_index AS x WHERE text_index MATCH :match {unindexed}
 ) AS x CROSS JOIN current AS c ON c.id = x.id"""
+AND_UNINDEXED = f"UNION ALL SELECT id, relevance, 0 FROM ({UNINDEXED})"
 ENTRIES = "FROM current AS c"
 # In the order of their keys: by an index they would have to be sorted first.
 ENTRIES_AS_THEY_CAME = f"{ENTRIES} NOT INDEXED"
-SPACED = "(' ' || replace(x.tokens, ' ', '  ') || ' ')"
-COUNTED = f"((length({SPACED}) - length(replace({SPACED}, :term{{0}}, ''))) / length(:term{{0}}))"
+# In a text in which every token has spaces of its own, what is left when a term is taken out tells how
+# often it occurs. Such a text is longer than the tokens with single spaces by one for each, and one more.
 LENGTH = "(length(x.tokens) - length(replace(x.tokens, ' ', '')) + 1)"
+SPACED = "' ' || replace(x.tokens, ' ', '  ') || ' '"
+WITHOUT = f"replace({SPACED}, :term{{0}}, '')"
+COUNTED = f"((length(x.tokens) + {LENGTH} + 1 - length({WITHOUT})) / length(:term{{0}}))"
 UP_TO_DATE = "(x.is_indexed = 0 OR c.version_id <= :indexed_through)"
 # From the entries in their order to whether each matches: for a text that many of them hold.
 ENTRIES_FIRST = f"""(c.id IN (SELECT id FROM ({UNINDEXED})) OR (c.version_id <= :indexed_through
@@ -190,12 +193,13 @@ def _text(
     if hit_count > many and is_walked and not _narrows(query):
         source = ENTRIES if query.sort_by == "newest" else ENTRIES_AS_THEY_CAME
         return _Text(source, (ENTRIES_FIRST,), asked, is_ranked)
+    besides = AND_UNINDEXED if unindexed else ""
     if query.sort_by != "relevance" or not is_ranked:
-        return _Text(MATCHES_FIRST.format(relevance="0.0"), (UP_TO_DATE,), asked, is_ranked)
+        source = MATCHES_FIRST.format(relevance="0.0", unindexed=besides)
+        return _Text(source, (UP_TO_DATE,), asked, is_ranked)
     sought_for = {f"term{n}": sought(term) for n, term in enumerate(terms[:MAX_RANKED_TERMS])}
-    return _Text(
-        MATCHES_FIRST.format(relevance=_relevance(len(sought_for))), (UP_TO_DATE,), asked | sought_for
-    )
+    source = MATCHES_FIRST.format(relevance=_relevance(len(sought_for)), unindexed=besides)
+    return _Text(source, (UP_TO_DATE,), asked | sought_for)
 
 
 def _relevance(term_count: int) -> str:
@@ -203,7 +207,7 @@ def _relevance(term_count: int) -> str:
     on the same numbers in the same order give the same number.
     """
     counts = [COUNTED.format(n) for n in range(term_count)]
-    saturated = " + ".join(f"2.0 * {count} / ({count} + 1.0)" for count in counts)
+    saturated = " + ".join(f"(2.0 - 2.0 / ({count} + 1.0))" for count in counts)
     return f"(0.0 + {saturated}) / (1.0 + {LENGTH} / 200.0)"
 
 
