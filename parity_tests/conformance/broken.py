@@ -6,7 +6,7 @@ Each is the reference with one operation changed, and is tried for the promise i
 
 import json
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,22 @@ from amfs_sqlite import (
 )
 from amfs_sqlite.models import Change, ChangeEvent
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from parity_tests import ledger
 from parity_tests.adapters import AdapterFactory
 from parity_tests.conformance.candidates import Candidate
-from parity_tests.conformance.run import run
+from parity_tests.conformance.concerns import noun_of_promise
+from parity_tests.conformance.plugin import Suite
+from parity_tests.conformance.run import claims, lacks, run
+from parity_tests.nouns import NOUNS
+
+
+class LendsWhatItKeepsAdapter(ReferenceAdapter):
+    """Hands out the same object to everybody who reads."""
+
+    async def read(self, entity_path: str, key: str, **options: Any) -> MemoryEntry | None:
+        entry = await super().read(entity_path, key, **options)
+        lent: dict[str, MemoryEntry] = vars(self).setdefault("lent", {})
+        return entry and lent.setdefault(f"{entry.commit_id}", entry)
 
 
 class ShowsTheHiddenAdapter(ReferenceAdapter):
@@ -90,13 +103,13 @@ class StopsBatchesHalfwayAdapter(ReferenceAdapter):
 
 
 class LosesChangesAdapter(ReferenceAdapter):
-    """Does not tell a watch of what an outcome did."""
+    """Does not tell a watch of what is written again."""
 
     async def watch(
         self, entity_path: str | None, callback: Callback, *, viewer: str | None = None
     ) -> WatchHandle:
         def heard(entry: MemoryEntry) -> Any:
-            return None if entry.outcome_count else callback(entry)
+            return None if entry.version > 1 else callback(entry)
 
         return await super().watch(entity_path, heard, viewer=viewer)
 
@@ -185,7 +198,12 @@ class NamesAnotherPolicyAdapter(ReferenceAdapter):
         return "amfs-0.3"
 
 
+SOUND = ReferenceAdapter.__name__
+BASIC = ("Lifecycle", "Entries")
+"""Without these nothing can be tried."""
+
 BROKEN: Sequence[tuple[type[ReferenceAdapter], str]] = (
+    (LendsWhatItKeepsAdapter, "entries.copies"),
     (ShowsTheHiddenAdapter, "privacy.reads"),
     (SkipsAVersionAdapter, "entries.versions-count-up"),
     (LosesRacesAdapter, "entries.compare-and-set"),
@@ -193,7 +211,7 @@ BROKEN: Sequence[tuple[type[ReferenceAdapter], str]] = (
     (SortsListsAdapter, "entries.list-order"),
     (CutsHistoriesFirstAdapter, "entries.history-pages"),
     (StopsBatchesHalfwayAdapter, "batches.all-or-nothing"),
-    (LosesChangesAdapter, "watch.in-place"),
+    (LosesChangesAdapter, "watch.from-now-on"),
     (RepeatsChangesAdapter, "changes.all-in-order"),
     (AppliesOutcomesTwiceAdapter, "outcomes.one-commit"),
     (LeavesOutOutcomesAdapter, "outcomes.empty"),
@@ -220,15 +238,31 @@ def factory_of(kind: type[ReferenceAdapter]) -> AdapterFactory:
     return factory
 
 
+def alone(noun: str | None) -> frozenset[str]:
+    """The nouns that are left out to claim this one alone: all but it and the basic ones."""
+    return frozenset(NOUNS) - {*BASIC, noun}
+
+
+def candidates() -> Iterator[Candidate]:
+    """Who breaks a promise; the reference; and the reference once for each noun, claiming it alone."""
+    behaviours = ledger.behaviours()
+    noun_of = {promise: noun_of_promise(behaviour) for promise, behaviour in behaviours.items()}
+    sound = factory_of(ReferenceAdapter)
+    for kind, promise in BROKEN:
+        left = alone(noun_of[promise])
+        yield Candidate(kind.__name__, factory_of(kind), promises=frozenset({promise}), without=left)
+    yield Candidate(SOUND, sound, promises=frozenset(promise for _, promise in BROKEN))
+    for noun in NOUNS:
+        own = frozenset(promise for promise in behaviours if noun_of[promise] == noun)
+        yield Candidate(f"{noun} alone", sound, promises=own, without=alone(noun))
+
+
 def main() -> int:
-    """Print as JSON what came of the tests of each promise: for who breaks it, and for the reference."""
-    candidates = [
-        Candidate(kind.__name__, factory_of(kind), promises=frozenset({promise})) for kind, promise in BROKEN
-    ]
-    promises = frozenset(promise for _, promise in BROKEN)
-    sound = Candidate(ReferenceAdapter.__name__, factory_of(ReferenceAdapter), promises=promises)
-    suite = run([*candidates, sound])
-    results = [[each.candidate, each.noun, each.state] for each in suite.results]
+    """Print as JSON what came of the tests: the candidate, the noun, the promises, and whether they hold."""
+    tried = [*candidates()]
+    suite = Suite(tried, {each.name: claims(each, lacks(each)) for each in tried})
+    run(suite)
+    results = [[each.candidate, each.noun, each.promises, each.state] for each in suite.results]
     sys.stdout.write(json.dumps({"broken": suite.broken, "results": results}) + "\n")
     return 0
 

@@ -1,6 +1,7 @@
 """Candidates: adapters of others that are put through the suite."""
 
 import importlib
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from amfs_sqlite import AMFS_0_3, AmfsAdapter, Clock, CountedIds, FixedClock, IdSource, OutcomePolicy
 from parity_tests.adapters import AdapterFactory, AdapterKind
+from parity_tests.conformance.problems import one_line
 from parity_tests.nouns import NOUNS, claimed, lacking, operations
 
 
@@ -34,13 +36,15 @@ class NotClaimed:
 class Candidate:
     """An adapter to be tried: how it is made, and which promises of the ledger it is tried for (None: all).
 
-    ``needed`` is filled while a test runs: the nouns not claimed of which it called an operation.
+    Nouns in ``without`` count as not claimed, whatever it implements. ``needed`` is filled while a test
+    runs: the nouns not claimed of which it called an operation.
     """
 
     name: str
     factory: AdapterFactory
     shares: bool = False
     promises: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()
     needed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -55,7 +59,7 @@ class Candidate:
         replaced: dict[str, Any] = {
             operation: NotClaimed(noun, self.needed.add)
             for noun in NOUNS
-            if noun not in claimed(own)
+            if noun not in claimed(own) or noun in self.without
             for operation in operations(noun)
         }
         if replaced:
@@ -65,18 +69,7 @@ class Candidate:
 
     def lacks(self, folder: Path) -> dict[str, tuple[str, ...]]:
         """For every noun the operations that one made here does not implement. Raises CandidateError."""
-        try:
-            adapter = self.factory(
-                folder / "asked.db",
-                namespace="default",
-                outcomes=AMFS_0_3,
-                clock=FixedClock(),
-                ids=CountedIds(),
-            )
-        except TypeError as refused:
-            raise CandidateError(
-                f"{self.name} does not take (path, *, namespace, outcomes, clock, ids): {refused}"
-            ) from refused
+        adapter = self._made(folder)
         missing = dict(lacking(type(adapter)))
         if missing["Lifecycle"]:
             lacks = ", ".join(missing["Lifecycle"])
@@ -85,6 +78,22 @@ class Candidate:
                 " closed cannot be tried"
             )
         return missing
+
+    def _made(self, folder: Path) -> AmfsAdapter:
+        options: dict[str, Any] = {"outcomes": AMFS_0_3, "clock": FixedClock(), "ids": CountedIds()}
+        try:
+            adapter: Any = self.factory(folder / "asked.db", namespace="default", **options)
+        except BaseException as wrong:
+            if isinstance(wrong, TypeError) and wrong.__traceback__ and not wrong.__traceback__.tb_next:
+                asked = "(path, *, namespace, outcomes, clock, ids)"
+                raise CandidateError(f"{self.name} does not take {asked}: {wrong}") from wrong
+            raise CandidateError(f"{self.name} makes no adapter, and raises {one_line(wrong)}") from wrong
+        if inspect.isawaitable(adapter):
+            if inspect.iscoroutine(adapter):
+                adapter.close()
+            raise CandidateError(f"{self.name} makes a {type(adapter).__name__}; it must be a plain function")
+        made: AmfsAdapter = adapter
+        return made
 
 
 def found(place: str) -> AdapterFactory:
@@ -98,10 +107,12 @@ def found(place: str) -> AdapterFactory:
         raise CandidateError(f"{place!r} names no factory; write it like package.module:factory")
     try:
         factory: Any = importlib.import_module(module)
-        for part in name.split("."):
-            factory = getattr(factory, part)
-    except (ImportError, AttributeError) as missing:
-        raise CandidateError(f"{place!r} cannot be imported: {missing}") from missing
+    except BaseException as wrong:
+        raise CandidateError(f"{place!r} cannot be imported: {one_line(wrong)}") from wrong
+    for part in name.split("."):
+        if not hasattr(factory, part):
+            raise CandidateError(f"{place!r} cannot be imported: there is no {part!r} in {module}")
+        factory = getattr(factory, part)
     if not callable(factory):
         raise CandidateError(f"{place!r} is a {type(factory).__name__}, which cannot be called")
     made: AdapterFactory = factory

@@ -1,35 +1,49 @@
 """The plugin of pytest that runs the contract on candidates, and keeps what came of every test."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from inspect import iscoroutinefunction
+from typing import Any
 
 import pytest
 
 from parity_tests import ledger
 from parity_tests.adapters import AdapterKind
+from parity_tests.conformance import concerns
 from parity_tests.conformance.candidates import Candidate
+from parity_tests.conformance.problems import HungError, problem_of
+from parity_tests.conformance.results import ROWS, SHARING, End, Result
 from parity_tests.conftest import KINDS_FOR
-from parity_tests.nouns import NOUNS, noun_of
 
-SHARING = "Sharing"
-"""What is no noun, and claimed by a word: that several on one path, in several processes, see one store."""
-FIXTURES = ("adapter_kind", "open_shared")
-
-State = Literal["holds", "fails", "not run"]
+ENDING = (SystemExit, KeyboardInterrupt)
+"""After one of these was raised, neither the event loop nor pytest can be relied on."""
 
 
-@dataclass
-class Result:
-    """What came of one test. ``needs`` are the nouns not claimed that it needs; ``problem`` why it fails."""
+class Listener:
+    """Is told of the tests while they run; this one does not care."""
 
-    candidate: str
-    noun: str
-    test: str
-    promises: tuple[str, ...]
-    state: State = "holds"
-    needs: tuple[str, ...] = ()
-    problem: str = ""
+    def collected(self, count: int) -> None:
+        """So many tests will be run."""
+
+    def begins(self, result: Result) -> None:
+        """A test begins; nothing has come of it yet."""
+
+    def ends(self, result: Result) -> None:
+        """Something has come of a test."""
+
+    def breaks_off(self, result: Result) -> None:
+        """A test has raised what ends a process: what comes after it tells nothing."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which tests are run: those of these nouns (none: of all) that are not done, each for so long."""
+
+    nouns: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
+    timeout_s: float | None = None
 
 
 @dataclass
@@ -38,6 +52,8 @@ class Suite:
 
     candidates: Sequence[Candidate]
     claims: Mapping[str, Sequence[str]]
+    choice: Choice = field(default_factory=Choice)
+    listener: Listener = field(default_factory=Listener)
     results: list[Result] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     """Why tests could not even be collected."""
@@ -48,10 +64,12 @@ class Suite:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[KINDS_FOR] = self.kinds_for
+        # What pytest tells of a failure is not used, and its own style takes a tenth of a second.
+        config.option.tbstyle = "native"
 
     def kinds_for(self, metafunc: pytest.Metafunc) -> list[AdapterKind]:
         """The candidates that a test function is run on."""
-        promised = {*_promised(metafunc.definition)}
+        promised = {*concerns.promised(metafunc.definition)}
         return [each.kind for each in self.candidates if each.promises is None or each.promises & promised]
 
     @pytest.hookimpl(trylast=True)
@@ -60,99 +78,117 @@ class Suite:
         left: list[pytest.Item] = []
         for item in items:
             (kept if self._is_to_run(item) else left).append(item)
-        items[:] = kept
+        items[:] = sorted(kept, key=lambda item: ROWS.index(self._noun(item) or SHARING))
         config.hook.pytest_deselected(items=left)
+        self.listener.collected(len(items))
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        seconds = self.choice.timeout_s
+        if seconds is not None and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+            item.obj = within(item.obj, seconds)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        candidate = self._candidate(item)
+        candidate.needed.clear()
+        self._running[item.nodeid] = self._result(item, candidate)
+        self.listener.begins(self._running[item.nodeid])
+        return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
-        self, item: pytest.Item
+        self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        candidate = self._candidate(item)
-        if report.when == "setup":
-            self._running[item.nodeid] = self._result(item, candidate)
-            candidate.needed.clear()
         result = self._running[item.nodeid]
-        if candidate.needed:
-            result.state, result.needs = "not run", tuple(sorted(candidate.needed))
-        elif report.failed:
-            result.state = "fails"
-            result.problem = result.problem or report.longreprtext
+        needed = self._candidate(item).needed
+        if needed:
+            result.state, result.needs, result.problem = "not run", tuple(sorted(needed)), None
+        elif report.failed and call.excinfo is not None:
+            self._fails(result, call.excinfo.value)
         elif report.skipped:
-            result.state, result.problem = "not run", report.longreprtext
+            result.state = "not run"
         if report.when == "teardown":
-            self.results.append(self._running.pop(item.nodeid))
+            self._ends(item.nodeid)
         return report
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        for nodeid, result in tuple(self._running.items()):
+            self._fails(result, excinfo.value)
+            self._ends(nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.broken.append(f"{report.nodeid}: {report.longreprtext}")
 
+    def _fails(self, result: Result, error: BaseException) -> None:
+        end: End = "failed"
+        if isinstance(error, HungError):
+            end = "hung"
+        elif isinstance(error, ENDING):
+            end = "ended"
+        result.state = "fails"
+        result.problem = result.problem or problem_of(error, end)
+        if end == "ended":
+            self.listener.breaks_off(result)
+
+    def _ends(self, nodeid: str) -> None:
+        result = self._running.pop(nodeid)
+        self.results.append(result)
+        self.listener.ends(result)
+
     def _is_to_run(self, item: pytest.Item) -> bool:
         """Whether a test is run; of one that needs what is not claimed it is kept that it is not."""
-        parameters = _parameters(item)
-        kind = next((parameters[name] for name in FIXTURES if name in parameters), None)
-        noun = self._noun(item)
-        if noun == SHARING and not isinstance(kind, AdapterKind):
+        kind, noun = concerns.adapter_kind(item), self._noun(item)
+        if self.choice.nouns and noun not in self.choice.nouns:
+            return False
+        if noun == SHARING and kind is None:
             self.results += [
-                Result(each.name, SHARING, _name(item), tuple(_promised(item)), "not run", (SHARING,))
+                Result(
+                    *(each.name, SHARING, concerns.name(item), tuple(concerns.promised(item))),
+                    *("not run", (SHARING,)),
+                )
                 for each in self.candidates
                 if each.promises is None
             ]
-        if noun is None or not isinstance(kind, AdapterKind):
+        if kind is None:
             # Without an adapter it is of models and rules, which are the same for everybody.
             return False
+        if noun is None:
+            self.broken.append(f"{concerns.name(item)}: proves nothing that an operation promises")
+            return False
         candidate = self._candidate(item)
-        missing = self._needs(item, noun) - {*self.claims[candidate.name]}
+        missing = {noun, *concerns.about(item)} - {*self.claims[candidate.name]}
         if missing:
             result = self._result(item, candidate)
             result.state, result.needs = "not run", tuple(sorted(missing))
             self.results.append(result)
-        return not missing
+        return not missing and concerns.name(item) not in self.choice.done
 
     def _result(self, item: pytest.Item, candidate: Candidate) -> Result:
-        return Result(candidate.name, self._noun(item) or "", _name(item), tuple(_promised(item)))
+        name, promised = concerns.name(item), tuple(concerns.promised(item))
+        return Result(candidate.name, self._noun(item) or "", name, promised)
 
     def _candidate(self, item: pytest.Item) -> Candidate:
-        parameters = _parameters(item)
-        name = next(parameters[name].name for name in FIXTURES if name in parameters)
-        return next(each for each in self.candidates if each.name == name)
+        kind = concerns.adapter_kind(item)
+        return next(each for each in self.candidates if each.kind is kind)
 
     def _noun(self, item: pytest.Item) -> str | None:
-        """The noun that a test is of: what its first promise is made by, or the operation it is about."""
-        if "open_shared" in getattr(item, "fixturenames", ()):
-            return SHARING
-        for promise in _promised(item):
-            for source in self._promises[promise].source:
-                noun = source.partition(".")[0]
-                if noun in NOUNS:
-                    return noun
-        return next(iter(sorted(_about(item))), None)
-
-    def _needs(self, item: pytest.Item, noun: str) -> set[str]:
-        return {noun, *_about(item)}
+        return concerns.noun(item, self._promises)
 
 
-def _name(item: pytest.Item) -> str:
-    return f"{item.path.name}::{item.name}"
+def within(test: Callable[..., Awaitable[None]], seconds: float) -> Callable[..., Awaitable[None]]:
+    """A test that is stopped after so many seconds, if it can be, and so shows where it hung."""
 
+    @functools.wraps(test)
+    async def timed(**arguments: Any) -> None:
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                await test(**arguments)
+        except TimeoutError as late:
+            if not limit.expired():
+                raise
+            raise HungError(f"no answer within {seconds:g} s") from late
 
-def _promised(item: pytest.Item) -> Iterator[str]:
-    for mark in item.iter_markers("behaviour"):
-        yield from mark.args
-
-
-def _parameters(item: pytest.Item) -> Mapping[str, Any]:
-    callspec = getattr(item, "callspec", None)
-    return {} if callspec is None else callspec.params
-
-
-def _about(item: pytest.Item) -> set[str]:
-    """The nouns that a test's parameters name, by an operation or by themselves."""
-    parameters = _parameters(item)
-    if "noun" in parameters:
-        named = parameters["noun"].__name__
-        return {named} if named in NOUNS else {*NOUNS}
-    operation = parameters.get("operation")
-    noun = noun_of(operation) if isinstance(operation, str) else None
-    return set() if noun is None else {noun}
+    return timed

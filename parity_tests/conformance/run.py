@@ -9,16 +9,17 @@ import pytest
 
 import parity_tests
 from parity_tests.conformance.candidates import Candidate
-from parity_tests.conformance.plugin import SHARING, Suite
+from parity_tests.conformance.plugin import Suite
+from parity_tests.conformance.results import SHARING
 
 SETTINGS = Path(__file__).with_name("suite.ini")
 ROOT = str(Path(parity_tests.__file__).parent)
-TIMEOUT_S = 60
 OPTIONS = (
     *("--pyargs", "parity_tests.contract"),
     *("-c", str(SETTINGS), "--rootdir", ROOT, "--confcutdir", ROOT),
-    *("-p", "no:terminal", "-p", "no:cacheprovider"),
-    *("-p", "anyio.pytest_plugin", "-p", "pytest_timeout", "--timeout", str(TIMEOUT_S)),
+    # Nothing is captured: an adapter may close or flood what it prints to.
+    *("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture", "no"),
+    *("-p", "anyio.pytest_plugin"),
 )
 
 
@@ -28,16 +29,14 @@ def lacks(candidate: Candidate) -> Mapping[str, Sequence[str]]:
         return candidate.lacks(Path(folder))
 
 
-def claims(candidate: Candidate) -> tuple[str, ...]:
-    """What the candidate claims: nouns, and that it shares. Raises CandidateError."""
-    nouns = [noun for noun, missing in lacks(candidate).items() if not missing]
-    return (*nouns, SHARING) if candidate.shares else tuple(nouns)
+def claims(candidate: Candidate, missing: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """What the candidate claims that lacks these operations: nouns, and that it shares."""
+    nouns = [noun for noun, operations in missing.items() if not operations]
+    return tuple(noun for noun in (*nouns, *[SHARING] * candidate.shares) if noun not in candidate.without)
 
 
-def run(candidates: Sequence[Candidate]) -> Suite:
-    """Run the contract on candidates; what came of it is in the suite's results."""
-    claimed = {each.name: claims(each) for each in candidates}
-    suite = Suite(candidates, claimed)
+def run(suite: Suite) -> None:
+    """Run the contract on the suite's candidates; what came of it is in its results."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
         os.environ.pop(name, None)
@@ -45,4 +44,3 @@ def run(candidates: Sequence[Candidate]) -> Suite:
         code = pytest.main([*OPTIONS, "--basetemp", str(Path(folder) / "tests")], plugins=[suite])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
         suite.broken.append(f"pytest ended with {code!r}")
-    return suite
