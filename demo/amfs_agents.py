@@ -92,7 +92,8 @@ async def executor(memory: AgentMemory, tell: Tell) -> None:
     await report(memory, tell, receipt, "success" if patience.lesson is None else "failure", limit)
     explained = await memory.explain(receipt)
     for each in explained.causal_entries:
-        tell(f"explain {receipt}: {each.entry.ref} was read at v{each.read_version}")
+        before = ", before its outcome" if each.entry.version > each.read_version else ""
+        tell(f"explain {receipt}: {each.entry.ref} was read at v{each.read_version}{before}")
     for context in explained.external_contexts:
         tell(f"explain {receipt}: {context.label} said {context.summary}")
 

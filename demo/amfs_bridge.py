@@ -39,7 +39,8 @@ FAILED = ("source/boards-example", "rate-limit")
 INTRODUCTION = """\
 The same two agents, twice, through AgentMemory with the outcome policy of AMFS 0.3:
 on the reference adapter, in the memory of this process, and on SQLite, in one file, each agent
-there in a process of its own. A line marked "both" was told word for word by both."""
+there in a process of its own. A line marked "both" was told word for word by both.
+Under that policy a failure raises confidence, and a success lowers it: section 5 says why."""
 
 
 @dataclass(frozen=True)
@@ -196,11 +197,23 @@ def explained(found: Findings) -> Iterator[str]:
     yield from arithmetic(found.succeeded, "success", success)
     yield from arithmetic(found.failed, "failure", failure)
     yield f"{success:.2f} is below 1 and {failure:.2f} above it, so success lowers and failure raises"
+    yield "confidence begins as how sure the author is, and is a signal of risk from then on: what was"
+    yield "part of failures stands out, what goes well fades; so nothing ends it at 1:"
+    yield from past_one(found.failed[-1], failure)
     yield "AMFS_0_3 keeps to that, since agents that move over rely on it; where confidence is to"
-    yield "mean trust, open the store with HANDOFF, as our server and command line do:"
+    yield "mean trust, open the store as our server and command line do, with"
+    yield "SqliteAdapter(path, outcomes=HANDOFF):"
     for outcome, versions in ((OutcomeType.SUCCESS, found.succeeded), (OutcomeType.FAILURE, found.failed)):
         before = versions[-2].confidence
         yield f"HANDOFF on {outcome.value}: {before:.2f} -> {HANDOFF.after(before, outcome, 1.0):.2f}"
+
+
+def past_one(entry: MemoryEntry, multiplier: float) -> Iterator[str]:
+    """How many more failures take an entry past 1."""
+    confidence, count = entry.confidence, 0
+    while confidence <= 1:
+        confidence, count = confidence * multiplier, count + 1
+    yield f"{count} more failures would take {entry.confidence:.3f} to {confidence:.3f}"
 
 
 def arithmetic(versions: Sequence[MemoryEntry], outcome: str, multiplier: float) -> Iterator[str]:

@@ -27,6 +27,11 @@ MODULES = (
     "demo.executor",
     "demo.transcript",
     "demo.amfs_bridge",
+    "benchmarks.limit",
+    "benchmarks.growth",
+    "benchmarks.processes",
+    "benchmarks.server",
+    "benchmarks.peers",
     "parity_tests",
     "parity_tests.docs.generate",
     "parity_tests.golden",
@@ -97,8 +102,8 @@ class Command:
         words = self.words
         if words[:3] == ("claude", "mcp", "add") and "--" in words:
             words = words[words.index("--") + 1 :]
-        if words[:1] == ("uvx",):
-            words = words[1:]
+        if words[:2] == ("uvx", "--from"):
+            words = words[3:]
         started = Command(words, self.variables)
         return None if started.begins(*SERVERS) is None else started
 
@@ -181,20 +186,17 @@ def program(name: str) -> str:
     return found
 
 
-def project_name() -> str:
-    """The name under which the project is installed."""
-    return str(_project()["name"])
-
-
-def project_names() -> set[str]:
-    """What can be asked for when it is installed: the project alone, or with one of its extras."""
+def installable() -> set[str]:
+    """What the pages may have installed, in the folder of a clone: the project, alone or with one of its
+    extras, and what the benchmarks draw with. Nothing of ours is asked for by its name: none is published.
+    """
     extras = _project()["optional-dependencies"]
-    return {project_name(), *(f"{project_name()}[{extra}]" for extra in extras)}
+    return {".", *(f".[{extra}]" for extra in extras), *_names(extras["benchmarks"])}
 
 
 def project_requirements() -> set[str]:
     """The names of the libraries that are installed with it."""
-    return {re.split(r"[<>=!~; \[]", each)[0] for each in _project()["dependencies"]}
+    return _names(_project()["dependencies"])
 
 
 def project_targets() -> set[str]:
@@ -204,6 +206,10 @@ def project_targets() -> set[str]:
     known = set(runpy.run_path(str(pages.ROOT / "dev.py"))["COMMANDS"])
     assert set(listed.split()) == known
     return known
+
+
+def _names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[<>=!~; \[]", each)[0] for each in requirements}
 
 
 def _project() -> dict[str, Any]:

@@ -21,7 +21,7 @@ from parity_tests.docs.commands import (
     Command,
     UnknownCommandError,
     Workshop,
-    project_names,
+    installable,
     project_targets,
 )
 from parity_tests.docs.generate import MADE
@@ -80,7 +80,7 @@ class Reader:
             assert self.workshop.tools(server) == list(TOOLS)
         elif (what := command.begins(*INSTALLERS)) is not None:
             assert len(what) == 1
-            assert what[0] in project_names()
+            assert what[0] in installable()
         elif (what := command.begins(*IN_A_CLONE)) is not None:
             assert what[0] in project_targets()
             assert all((pages.ROOT / path).exists() for path in what[1:]), what
@@ -174,7 +174,9 @@ def claimed_packet(capsys: pytest.CaptureFixture[str]) -> str:
         ("sh", "rm -r here"),
         ("sh", "make everything"),
         ("sh", "pip install something-else"),
+        ("sh", "pip install amfs-sqlite"),
         ("sh", "claude mcp add memory -- amfs-sqlite-mcp --what"),
+        ("sh", "uvx amfs-sqlite mcp"),
         ("console", "$ amfs-sqlite --version\nsomething else"),
         ("python", "raise SystemExit(1)"),
         ("json", '{"mcpServers": {}}'),

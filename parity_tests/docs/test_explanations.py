@@ -5,12 +5,23 @@ import json
 import re
 import shutil
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from amfs_sqlite import AMFS_0_3, HANDOFF, OutcomeType, SqliteAdapter
+from amfs_sqlite import (
+    AMFS_0_3,
+    HANDOFF,
+    FixedClock,
+    InvalidArgumentError,
+    MemoryEntry,
+    OutcomeRecord,
+    OutcomeType,
+    ReferenceAdapter,
+    SqliteAdapter,
+)
 from amfs_sqlite.models import FindingCode
 from amfs_sqlite.rules.confidence import is_success
 from amfs_sqlite.sqlite.connection import UNINDEXED_LIMIT
@@ -24,6 +35,7 @@ from parity_tests.ledger import proves
 INTEGRITY = "docs/explanation/integrity.md"
 OUTCOMES = "docs/explanation/outcomes.md"
 DURABILITY = "docs/explanation/durability.md"
+TUTORIAL = "docs/tutorial/first-handoff.md"
 
 
 @pytest.fixture
@@ -146,7 +158,7 @@ def test_what_else_tells_the_policies_apart_is_as_the_page_says() -> None:
 @proves("docs.outcomes")
 def test_outcomes_end_at_no_edge_as_the_page_says() -> None:
     said = " ".join(pages.text(OUTCOMES).split())
-    assert "Outcomes never take a confidence to 0 or 1, so every record can recover" in said
+    assert "Outcomes never take a confidence that lies from 0 to 1 to either end" in said
     assert "one that was written as 0 or 1 moves away from it as well" in said
     for outcome in OutcomeType:
         low, middle, high = (_after_many(start, outcome) for start in (0.0, 0.5, 1.0))
@@ -156,18 +168,72 @@ def test_outcomes_end_at_no_edge_as_the_page_says() -> None:
     assert HANDOFF.after(_after_many(0.5, OutcomeType.SUCCESS), OutcomeType.FAILURE, 1.0) < 0.9
 
 
+@pages.documents_here
+@proves("docs.outcomes")
+async def test_a_confidence_from_the_other_policy_is_taken_as_the_page_says(tmp_path: Path) -> None:
+    said = " ".join(pages.text(OUTCOMES).split())
+    assert "A confidence of 1.8 that was written under `AMFS_0_3` becomes 1.0 with the first success" in said
+    assert "One of -0.5 becomes 0 with the first failure." in said
+    assert "`HANDOFF` accepts no new record outside" in said
+    path = tmp_path / "memory.db"
+    drafts = {
+        outcome: MemoryEntry.draft("p", outcome, "v", agent_id="scout", confidence=confidence)
+        for outcome, confidence in (("success", 1.8), ("failure", -0.5))
+    }
+    async with SqliteAdapter(path, outcomes=AMFS_0_3) as adapter:
+        await adapter.write_batch([*drafts.values()])
+    moved = {}
+    async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
+        for outcome, draft in drafts.items():
+            record = OutcomeRecord(
+                outcome_ref="run-1", outcome_type=outcome, agent_id="scout", refs=(draft.ref,)
+            )
+            (entry,) = await adapter.commit_outcome(record)
+            moved[outcome] = entry.confidence
+            with pytest.raises(InvalidArgumentError, match="confidence"):
+                await adapter.write(draft)
+    assert moved == {"success": 1.0, "failure": 0.0}
+
+
+@pages.documents_here
+@proves("docs.outcomes")
+async def test_the_version_of_an_outcome_is_dated_and_signed_as_the_page_says(clock: FixedClock) -> None:
+    said = " ".join(pages.text(OUTCOMES).split())
+    assert "such a version is dated and signed as the one before it" in said
+    async with ReferenceAdapter(outcomes=AMFS_0_3, clock=clock) as adapter:
+        draft = MemoryEntry.draft("p", "k", "v", agent_id="scout", session_id="s1")
+        written = await adapter.write(draft)
+        between = clock.now() + timedelta(hours=1)
+        clock.set(between + timedelta(hours=1))
+        record = OutcomeRecord(
+            outcome_ref="run-1", outcome_type="success", agent_id="executor", refs=(written.ref,)
+        )
+        (moved,) = await adapter.commit_outcome(record)
+        before, after = await adapter.history("p", "k")
+        assert await adapter.history("p", "k", since=between) == []
+        (reported,) = await adapter.list_outcomes()
+        newest = (await adapter.list_commits())[0]
+    assert moved.provenance == written.provenance
+    assert before.superseded_at == before.written_at == after.written_at
+    assert (reported.record.agent_id, reported.record.committed_at) == ("executor", clock.now())
+    assert (newest.author_agent_id, newest.created_at) == ("executor", clock.now())
+
+
 @proves("docs.durability")
 async def test_beside_an_open_file_lie_the_files_that_the_page_names(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with SqliteAdapter(path):
         beside = {name.removeprefix(path.name) for name in names_in(tmp_path)}
-    assert beside == {"", "-wal", "-shm"} | ({LOCK_SUFFIX} if known_faults() else set())
+    lock = {LOCK_SUFFIX} if known_faults() else set()
+    assert beside == {"", "-wal", "-shm"} | lock
+    assert {name.removeprefix(path.name) for name in names_in(tmp_path)} == {""} | lock
 
 
 @pages.documents_here
 @proves("docs.durability")
-def test_the_files_beside_are_named() -> None:
-    named = set(pages.spans(DURABILITY))
+@pytest.mark.parametrize("page", [DURABILITY, TUTORIAL])
+def test_the_files_beside_are_named(page: str) -> None:
+    named = set(pages.spans(page))
     assert {f"memory.db{suffix}" for suffix in ("-wal", "-shm", LOCK_SUFFIX)} <= named
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from parity_tests.docs import pages, samples
 from parity_tests.docs.commands import CLONE_SCRIPTS, project_targets
-from parity_tests.docs.reference import markdown
+from parity_tests.docs.reference import limits, markdown
 from parity_tests.ledger import proves
 
 ALL = pages.names()
@@ -94,6 +94,6 @@ def test_the_first_screen_of_the_readme_has_the_two_commands() -> None:
     assert first.line <= 24
 
 
-@pytest.mark.parametrize("module", [markdown, samples])
+@pytest.mark.parametrize("module", [limits, markdown, samples])
 def test_the_examples_of_what_reads_and_makes_pages_are_true(module: ModuleType) -> None:
-    assert doctest.testmod(module) == (0, {markdown: 3, samples: 1}[module])
+    assert doctest.testmod(module) == (0, {limits: 1, markdown: 3, samples: 1}[module])

@@ -13,13 +13,23 @@ from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
 import amfs_sqlite
-from amfs_sqlite import AmfsAdapter, SqliteAdapter
+from amfs_sqlite import AdapterClosedError, AmfsAdapter, InvalidArgumentError, SqliteAdapter
 from amfs_sqlite import protocol as amfs_protocol
+from amfs_sqlite.rules.limits import check_whole_number
 from bridge import operations
 from bridge.cli.main import app
 from bridge.mcp_server.server import TOOLS
 from parity_tests.docs import generate, pages
-from parity_tests.docs.reference import errors, markdown, protocol, python, schema, settings, structured
+from parity_tests.docs.reference import (
+    errors,
+    limits,
+    markdown,
+    protocol,
+    python,
+    schema,
+    settings,
+    structured,
+)
 from parity_tests.ledger import proves
 
 HOW_TO = "docs/how-to/connect-a-client.md"
@@ -60,6 +70,76 @@ def test_the_pages_are_made_by_a_command(tmp_path: Path, monkeypatch: pytest.Mon
 def test_every_error_that_can_be_raised_is_listed_under_a_code_of_its_own() -> None:
     assert {type(each) for each in errors.EXAMPLES} == errors.kinds()
     assert len({each.code for each in errors.EXAMPLES}) == len(errors.EXAMPLES)
+
+
+@proves("docs.reference")
+async def test_what_is_shown_of_an_adapter_that_is_not_open_is_what_it_says(tmp_path: Path) -> None:
+    said = []
+    adapter = SqliteAdapter(tmp_path / "memory.db")
+    with pytest.raises(AdapterClosedError) as never_opened:
+        await adapter.read("p", "k")
+    said.append(f"closed: {never_opened.value}")
+    async with adapter:
+        pass
+    with pytest.raises(AdapterClosedError) as closed:
+        await adapter.read("p", "k")
+    said.append(f"closed: {closed.value}")
+    (section,) = re.findall(r"^## `closed`\n(.*?)^## ", errors.page(), re.MULTILINE | re.DOTALL)
+    assert sorted(re.findall(r"^closed: .*$", section, re.MULTILINE)) == sorted(said)
+
+
+@proves("docs.reference")
+def test_every_limit_that_has_a_name_is_told() -> None:
+    rows = (*limits.STORE, *limits.HANDOFF)
+    told = {(each.module, each.name) for each in rows}
+    named = {
+        (module, name)
+        for module in {each.module for each in rows}
+        for name in re.findall(r"^(MAX_[A-Z_]+) = ", inspect.getsource(module), re.MULTILINE)
+    }
+    assert told <= named
+    # What a float holds is no choice of ours, and how long a word is stands below the table.
+    assert {name for _, name in named - told} == {"MAX_FLOAT", "MAX_TOKEN_CHARACTERS"}
+
+
+@proves("docs.reference")
+@pytest.mark.parametrize(
+    ("operation", "numbers"),
+    [
+        ("write", ["{MAX_ADDRESS_CHARACTERS:,} characters", "{MAX_DEPTH} levels", "{MAX_MEMBERS:,}"]),
+        ("write", ["16 MiB", "{MAX_TAGS:,} tags"]),
+        ("write_batch", ["{MAX_CHANGES:,}"]),
+        ("commit", ["{MAX_CHANGES:,}"]),
+        ("commit_outcome", ["{MAX_NAME_CHARACTERS:,}", "{MAX_NOTE_CHARACTERS:,}", "{MAX_REFERENCES:,}"]),
+        ("search", ["{MAX_QUERY_CHARACTERS:,} characters", "{MAX_PATHS} "]),
+    ],
+)
+def test_an_operation_names_its_limits(operation: str, numbers: list[str]) -> None:
+    known = {each.name: getattr(each.module, each.name) for each in limits.STORE}
+    assert known["MAX_VALUE_BYTES"] == 16 * 2**20
+    said = " ".join((inspect.getdoc(getattr(AmfsAdapter, operation)) or "").split())
+    assert [number for number in numbers if number.format(**known) not in said] == []
+
+
+@pages.documents_here
+@proves("docs.reference")
+def test_the_largest_whole_number_of_the_table_is_the_largest_that_is_accepted() -> None:
+    table, _ = pages.tables("docs/reference/limits.md")
+    (largest,) = [int(most.replace(",", "")) for of, most in table if of.startswith("a whole number from 0")]
+    check_whole_number(largest, "limit")
+    with pytest.raises(InvalidArgumentError):
+        check_whole_number(largest + 1, "limit")
+
+
+@proves("docs.reference")
+def test_the_members_of_a_class_are_told_with_what_they_return_and_with_all_that_they_say() -> None:
+    page = python.page()
+    assert "\n- `async verify() -> VerificationResult`: " in page
+    assert "\n- `compute_new_confidence(current_confidence: float, outcome_type: str, " in page
+    assert "\n- `make_record(outcome_ref: str, outcome_type: str, " in page
+    assert "\n  **With a recall_config the query is not looked for at all**" in page
+    assert ">>>" not in page
+    assert "MAX_" not in page
 
 
 @proves("docs.reference")

@@ -3,7 +3,8 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import amfs_sqlite
 import bridge
@@ -26,7 +27,8 @@ and what to do. In Python it is a subclass of `AmfsError` with the facts as attr
 `code: message` to standard error and ends with the exit code. A server that cannot start says the same
 behind its name, and ends with 2 for a setting and with 1 for the file.
 
-Nothing is stored by a call that failed, unless its text below says otherwise.
+Nothing is stored by a call that failed, unless its text below says otherwise. How much may be stored and
+asked for at most stands in [Limits](limits.md).
 """
 
 ELSEWHERE = """
@@ -78,6 +80,11 @@ EXAMPLES: tuple[AmfsError, ...] = (
 )
 """One error of each kind, in the order to list them in."""
 
+ALSO: Mapping[str, tuple[AmfsError, ...]] = MappingProxyType(
+    {"closed": (errors.AdapterClosedError("is not open"),)}
+)
+"""What else is said under a code."""
+
 
 def page() -> str:
     """The page."""
@@ -124,6 +131,7 @@ def _section(error: AmfsError) -> Iterator[str]:
     kind = type(error)
     yield f"## `{error.code}`"
     yield markdown.prose(inspect.getdoc(kind) or "")
-    yield markdown.block("text", f"{error.code}: {error}")
+    said = (error, *ALSO.get(error.code, ()))
+    yield markdown.block("text", "\n".join(f"{each.code}: {each}" for each in said))
     facts = ", ".join(f"`{name}`" for name in vars(error))
     yield f"`{kind.__module__}.{kind.__name__}`" + (f": {facts}" if facts else "")

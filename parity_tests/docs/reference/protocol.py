@@ -31,6 +31,8 @@ def page() -> str:
     return markdown.page(
         TITLE,
         INTRODUCTION.format(adapters=adapters),
+        markdown.prose(inspect.getdoc(AmfsAdapter) or ""),
+        markdown.prose((inspect.getdoc(AmfsAdapter) or "").partition("\n\n")[2]),
         markdown.table(["noun", "operations"], rows),
         *(part for noun in nouns() for part in _section(noun)),
     )

@@ -3,6 +3,8 @@
 import dataclasses
 import importlib
 import inspect
+import re
+import sys
 from collections.abc import Iterator
 from enum import Enum
 from types import FunctionType
@@ -46,19 +48,37 @@ OPERATIONS_HEAD = """
 ## `bridge.operations`
 
 What agents do: functions on a session, a module for each noun.
+
+A packet is a record under `_system/handoff/`. The operations keep everybody else from that path; an adapter
+and `AgentMemory` do not. Write nothing there yourself: what is no packet any more cannot be taken, and
+answers [`packet_unreadable`](errors.md#packet_unreadable). How long a summary may be, and what else is
+limited, stands in [Limits](limits.md#handing-over).
 """
 
 ADAPTERS_HEAD = """
 ## The adapters
 
 Both do all that [the protocol](protocol.md) says, between `open` and `close`; `async with` does both.
+Beyond it, and unlike an adapter of others perhaps, both of ours keep to this:
+
+- A page has a `next_cursor` only where something follows it. The cursor is for the same query and the same
+  viewer: with another it is refused.
+- An iterator of `changes` goes on after a task that waited for it was cancelled. Tasks that share one
+  share the changes: each gets every change that no other got.
+- A callback of `watch` runs in the context (`contextvars`) in which it was set up, not in the writer's.
+- `verify` counts descriptions, which `save_commit` adds to commits, among the commits.
+
+`SqliteAdapter` reads single entries in the event loop's own thread, where that is quicker than handing them
+over. With `inline_reads=False` every read goes to another thread, for file systems that may stall
+([decision 0010](../decisions/0010-speed.md)).
 """
 
 AGENT_HEAD = """
 ## Agent memory
 
 What an agent holds in its hand: AMFS's `AgentMemory`, async, over any adapter. Where it
-[deviates from AMFS](../explanation/deviations.md) it does so on purpose.
+[deviates from AMFS](../explanation/deviations.md) it does so on purpose. What stands behind `async` is
+awaited.
 """
 
 POLICIES_HEAD = """
@@ -89,6 +109,9 @@ RETURNED: dict[str, tuple[type, ...]] = {
     "statistics": (statistics.StoreSummary,),
 }
 """What only operations return."""
+
+
+_LIMIT = re.compile(r"\bMAX_[A-Z_]+\b")
 
 
 def page() -> str:
@@ -150,7 +173,7 @@ def _operations(noun: str) -> Iterator[str]:
 def _function(name: str, function: Any) -> Iterator[str]:
     yield f"#### `{name}`"
     yield markdown.block("python", signatures.signature(function))
-    yield markdown.prose(inspect.getdoc(function) or "")
+    yield markdown.prose(_said(function))
 
 
 def _class(kind: type) -> Iterator[str]:
@@ -159,12 +182,18 @@ def _class(kind: type) -> Iterator[str]:
     made = vars(kind).get("__init__")
     if not has_fields and inspect.isfunction(made) and made.__module__ == kind.__module__:
         yield markdown.block("python", signatures.construction(kind))
-    yield markdown.prose(inspect.getdoc(kind) or "")
+    yield markdown.prose(_said(kind))
     if has_fields:
         yield markdown.table(["field", "type", "default", "meaning"], _field_rows(kind))
     if issubclass(kind, Enum):
         yield ", ".join(f"`{each.value}`" for each in kind)
     yield from _members(kind)
+
+
+def _said(told: Any) -> str:
+    """What the docstring says, with the numbers that names of limits stand for in its module."""
+    known = vars(sys.modules[told.__module__])
+    return _LIMIT.sub(lambda found: f"{known[found[0]]:,}", inspect.getdoc(told) or "")
 
 
 def _field_rows(kind: type) -> Iterator[list[str]]:
@@ -177,13 +206,18 @@ def _members(kind: type) -> Iterator[str]:
     """Methods and properties with a text of their own; the others do what a protocol says of them."""
     told = []
     for name, member in vars(kind).items():
-        function = member.__func__ if isinstance(member, classmethod) else member
+        function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
         if isinstance(function, FunctionType | property) and function.__doc__ and not name.startswith("_"):
             shown = name if isinstance(function, property) else signatures.call(function)
-            first = (inspect.getdoc(function) or "").partition("\n\n")[0]
-            told.append(f"- `{shown}`: {_on_one_line(first)}")
+            told.append(f"- `{shown}`: {_paragraphs(inspect.getdoc(function) or '')}")
     if told:
         yield "\n".join(told)
+
+
+def _paragraphs(said: str) -> str:
+    """What a text says, below the first paragraph indented as a list has it; without its examples."""
+    told = [_on_one_line(part) for part in said.split("\n\n") if not part.startswith(">>>")]
+    return "\n\n  ".join(told)
 
 
 def _policies() -> Iterator[str]:

@@ -10,7 +10,12 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 WIDTH = 100
 # What the models call a type that has a plain name as well.
-PLAIN = {"Strings": "tuple[str, ...]", "Instant": "datetime", "Confidence": "float"}
+PLAIN = {
+    "Strings": "tuple[str, ...]",
+    "Instant": "datetime",
+    "Confidence": "float",
+    "FiniteFloat": "float",
+}
 
 
 class Field(NamedTuple):
@@ -24,10 +29,8 @@ class Field(NamedTuple):
 
 def signature(function: Callable[..., Any]) -> str:
     """A function's head, with a line for each argument where it is long."""
-    node = _definition(function)
-    kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    returned = _Names.of(function).spelled(node.returns)
-    return _wrapped(f"{kind} {node.name}", _arguments(function), f" -> {returned}")
+    kind = "async def" if _is_async(function) else "def"
+    return _wrapped(f"{kind} {function.__name__}", _arguments(function), f" -> {_returned(function)}")
 
 
 def construction(kind: type) -> str:
@@ -36,8 +39,9 @@ def construction(kind: type) -> str:
 
 
 def call(function: Callable[..., Any]) -> str:
-    """A function with its arguments, on one line."""
-    return f"{function.__name__}({', '.join(_arguments(function))})"
+    """A function with its arguments and what it returns, on one line."""
+    kind = "async " if _is_async(function) else ""
+    return f"{kind}{function.__name__}({', '.join(_arguments(function))}) -> {_returned(function)}"
 
 
 def fields(kind: type) -> Iterator[Field]:
@@ -77,6 +81,17 @@ def named_functions(function: Callable[..., Any], package: str) -> Iterator[Call
             called = beside.get(node.func.id)
             if inspect.isfunction(called) and called.__module__ == function.__module__:
                 yield from named_functions(called, package)
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return isinstance(_definition(function), ast.AsyncFunctionDef)
+
+
+def _returned(function: Callable[..., Any]) -> str:
+    node = _definition(function).returns
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return _Names.of(function).spelled(node)
 
 
 def _wrapped(head: str, arguments: list[str], end: str = "") -> str:
