@@ -3,22 +3,9 @@
 ``__all__`` is the promise: what is not in it may change in any release.
 """
 
-from amfs_sqlite.agent import (
-    OUTCOME_MULTIPLIERS,
-    AgentMemory,
-    CausalEntry,
-    Explanation,
-    ExternalContext,
-    MemoryScope,
-    MemoryTransaction,
-    OutcomeBackPropagator,
-    ReadOnlyScopeError,
-    ReadTracker,
-    RecallConfig,
-    ScoreBreakdown,
-    ScoredEntry,
-    VerificationResult,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from amfs_sqlite.clock import Clock, CountedIds, FixedClock, IdSource, RandomIds, SystemClock
 from amfs_sqlite.errors import (
     AdapterClosedError,
@@ -64,9 +51,40 @@ from amfs_sqlite.models import (
 )
 from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
-from amfs_sqlite.reference import ReferenceAdapter
 from amfs_sqlite.rules.confidence import AMFS_0_3, HANDOFF, OutcomePolicy
-from amfs_sqlite.sqlite import SqliteAdapter
+
+if TYPE_CHECKING:
+    from amfs_sqlite.agent import (
+        OUTCOME_MULTIPLIERS,
+        AgentMemory,
+        CausalEntry,
+        Explanation,
+        ExternalContext,
+        MemoryScope,
+        MemoryTransaction,
+        OutcomeBackPropagator,
+        ReadOnlyScopeError,
+        ReadTracker,
+        RecallConfig,
+        ScoreBreakdown,
+        ScoredEntry,
+        VerificationResult,
+    )
+    from amfs_sqlite.reference import ReferenceAdapter
+    from amfs_sqlite.sqlite import SqliteAdapter
+else:
+    _ADAPTERS = {"ReferenceAdapter": "amfs_sqlite.reference", "SqliteAdapter": "amfs_sqlite.sqlite"}
+
+    def __getattr__(name: str) -> object:
+        """Adapters and agent memory are imported when first asked for: no program needs all of them."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = import_module(_ADAPTERS.get(name, "amfs_sqlite.agent"))
+        return globals().setdefault(name, getattr(home, name))
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "AMFS_0_3",

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Protocol
 
+from amfs_sqlite.errors import quoted
+
 RETRY_FIRST_S = 0.0005
 RETRY_LONGEST_S = 0.01
 
@@ -84,7 +86,7 @@ def instant(spelling: datetime | date | str) -> datetime:
     elif isinstance(spelling, date):
         moment = datetime(spelling.year, spelling.month, spelling.day, tzinfo=UTC)
     else:
-        raise ValueError(f"{spelling!r} is no instant")  # noqa: TRY004 - pydantic wants a ValueError
+        raise ValueError(f"{quoted(spelling)} is no instant")  # noqa: TRY004 - pydantic wants a ValueError
     try:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError as beyond:

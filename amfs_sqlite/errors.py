@@ -80,7 +80,7 @@ class EntryNotFoundError(AmfsError, LookupError):
         self.entity_path = entity_path
         self.key = key
         self.version = version
-        at = "" if version is None else f" at version {version}"
+        at = "" if version is None else f" at version {quoted(version)}"
         super().__init__(
             f"no entry {quoted(key)} under {quoted(entity_path)}{at}; list or search to see what is stored"
         )

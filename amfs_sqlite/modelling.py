@@ -17,6 +17,7 @@ class Model(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,
+        defer_build=True,
     )
 
     # Shared by all that ``whole`` makes, since nothing changes it: a set for each would keep the garbage
@@ -54,6 +55,13 @@ class Model(BaseModel):
         """A copy with these changes, known to be of their types; otherwise as ``model_copy``."""
         return self.whole(self.__dict__ | changes, self.__pydantic_extra__)
 
+    def revalidated(self, **changes: Any) -> Self:
+        """The same with these changes, checked anew: ``model_copy`` takes anything.
+
+        Raises pydantic's ValidationError.
+        """
+        return type(self).model_validate(self.__dict__ | (self.model_extra or {}) | changes)
+
 
 class PartModel(Model):
     """A model within others, checked anew with them."""
@@ -72,10 +80,3 @@ class OpenModel(Model):
             if name in type(self).model_fields:
                 raise ValueError(f"{name} and {to_camel(name)} are both given")
         return self
-
-    def revalidated(self, **changes: Any) -> Self:
-        """The same with these changes, checked anew: ``model_copy`` takes anything.
-
-        Raises pydantic's ValidationError.
-        """
-        return type(self).model_validate(self.__dict__ | (self.model_extra or {}) | changes)

@@ -335,8 +335,8 @@ class SearchQuery(Model):
     spelling. ``min_confidence`` 0 does not filter, ``max_confidence`` 0 does.
 
     ``contains`` is a substring of path, key or value text, whatever its case; of a value that is no string
-    the compact JSON is looked at. ``text`` is words and "phrases" that must all occur, a trailing ``*`` for
-    a prefix.
+    the compact JSON is looked at. ``text`` is words and "phrases" that must all occur, wherever they stand,
+    a trailing ``*`` for a prefix.
 
     ``sort_by``: ``newest`` by the writing of the current version in the store's own order, latest first;
     ``oldest`` by the first writing of the key; ``recency`` by ``written_at``, latest first; ``confidence``
@@ -369,7 +369,7 @@ class SearchPage(Model):
 
     ``below_confidence_count`` and ``expired_count`` tell how many more entries all the other
     filters would have let through, in the whole search and not only on this page. ``ranked`` is False where
-    relevance was asked for and more than 1,000 entries hold the text: they come in the order of first writes.
+    relevance was asked for and more than 500 entries hold the text: they come in the order of first writes.
     """
 
     entries: Annotated[tuple[MemoryEntry, ...], LISTS_TOO]

@@ -143,11 +143,17 @@ async def write(session: AgentSession, drafted: MemoryEntry) -> MemoryEntry:
     return (await commit(session, [drafted])).entries[0]
 
 
-async def commit(session: AgentSession, drafts: Sequence[MemoryEntry], message: str = "") -> CommitResult:
+async def commit(
+    session: AgentSession,
+    drafts: Sequence[MemoryEntry],
+    message: str = "",
+    idempotency_key: str | None = None,
+) -> CommitResult:
     """Store the drafts as one commit, each carrying on the outcome count of its key."""
     return await session.adapter.commit(
         [Write(drafted, carries_outcome_count=True) for drafted in drafts],
         author=session.agent_id,
         session_id=session.session_id or None,
         message=message,
+        idempotency_key=idempotency_key,
     )

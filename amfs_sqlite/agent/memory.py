@@ -13,12 +13,13 @@ from amfs_sqlite.agent.results import (
     VerificationResult,
 )
 from amfs_sqlite.agent.scope import MemoryScope
-from amfs_sqlite.agent.session import IDS, AgentSession, ReadTracker, check_able
+from amfs_sqlite.agent.session import AgentSession, ReadTracker
 from amfs_sqlite.agent.transaction import MemoryTransaction
 from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
 from amfs_sqlite.models import ArtifactRef, Commit, MemoryEntry, MemoryStats, ScopeInfo
 from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from amfs_sqlite.rules.limits import IDS, check_able
 
 SESSION_ID_DIGITS = 8
 
@@ -49,7 +50,7 @@ class AgentMemory:
     ) -> None:
         check_able(ids, "ids", ["hex"], IDS)
         fresh = f"sess-{ids.hex(SESSION_ID_DIGITS)}" if session_id is None else session_id
-        self._session = AgentSession(adapter, agent_id, fresh, clock)
+        self._session = AgentSession(adapter, agent_id, fresh, clock, ids)
 
     @property
     def agent_id(self) -> str:
@@ -154,13 +155,14 @@ class AgentMemory:
     ) -> Sequence[MemoryEntry] | Sequence[ScoredEntry]:
         """Current entries that pass every filter; '', 0 and None are no filter, but for max_confidence 0.
 
-        ``query`` is a substring of path, key or value text, whatever its case. ``entity_paths`` takes the
-        place of ``entity_path``; none of them finds nothing. ``sort_by`` is ``confidence`` (the default),
-        ``recency`` or ``version``, highest or latest first; any other text is the order of first writes.
-        ``limit`` (100) cuts last, and 0 finds nothing.
+        ``query`` is a substring of path, key or value text, whatever its case: "time pos" is not in "time
+        entity position". Words wherever they stand are found by the ``text`` of the adapter's own ``search``.
+        ``entity_paths`` takes the place of ``entity_path``; none of them finds nothing. ``sort_by`` is
+        ``confidence`` (the default), ``recency`` or ``version``, highest or latest first; any other text is
+        the order of first writes. ``limit`` (100) cuts last, and 0 finds nothing.
 
-        With a ``recall_config`` the ``query`` is not looked for at all: nothing is scored by how well it
-        fits, and the semantic part counts whole for every entry. What passes the other filters comes
+        **With a recall_config the query is not looked for at all**, as in AMFS: nothing is scored by how well
+        it fits, and the semantic part counts whole for every entry. What passes the other filters comes
         scored, best first, whatever ``sort_by`` says but for ties.
         """
         return await search.search(
@@ -224,7 +226,8 @@ class AgentMemory:
     ) -> Sequence[MemoryEntry]:
         """Report an outcome of these ``path/key`` texts, or of all read, which stays logged; what it moved.
 
-        What was read is part of the next outcome too, until ``clear_read_log``.
+        What was read is part of the next outcome too, until ``clear_read_log``. An outcome has room for 1,000
+        references: of more that were read the 1,000 read last are credited; more texts are refused.
         """
         return await outcomes.commit_outcome(
             self._session, outcome_ref, outcome_type, causal_entry_keys, causal_confidence

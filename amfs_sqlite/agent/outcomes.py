@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from amfs_sqlite.agent.results import CausalEntry, Explanation, ExternalContext
 from amfs_sqlite.agent.session import AgentSession
 from amfs_sqlite.models import MemoryEntry, OutcomeRecord
-from amfs_sqlite.rules.limits import check_optional_text, made
+from amfs_sqlite.rules.limits import MAX_REFERENCES, check_optional_text, made
 
 
 async def commit_outcome(
@@ -15,10 +15,10 @@ async def commit_outcome(
     causal_entry_keys: Sequence[str] | None,
     causal_confidence: float | None,
 ) -> Sequence[MemoryEntry]:
-    """Report an outcome of these keys, by default of everything the session read; what it moved.
+    """Report an outcome of these keys, by default of what the session read; what it moved.
 
-    What was read goes in as versions of addresses: no '/' in a name can confuse it, and a policy that asks
-    whether the value has changed since can tell.
+    What was read, the MAX_REFERENCES read last, goes in as versions of addresses: no '/' in a name can
+    confuse it, and a policy that asks whether the value has changed since can tell.
     """
     record = made(
         OutcomeRecord,
@@ -28,7 +28,7 @@ async def commit_outcome(
         session_id=session.session_id or None,
         causal_confidence=1.0 if causal_confidence is None else causal_confidence,
         causal_entry_keys=() if causal_entry_keys is None else causal_entry_keys,
-        refs=session.tracker.refs if causal_entry_keys is None else (),
+        refs=session.tracker.refs[-MAX_REFERENCES:] if causal_entry_keys is None else (),
     )
     return await session.adapter.commit_outcome(record)
 

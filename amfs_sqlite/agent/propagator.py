@@ -3,13 +3,21 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from amfs_sqlite.agent.session import ADAPTER, CLOCK, check_able
+from amfs_sqlite.agent.session import ADAPTER
 from amfs_sqlite.clock import Clock, SystemClock
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MemoryEntry, OutcomeRecord
 from amfs_sqlite.protocol import Outcomes
 from amfs_sqlite.rules import confidence
-from amfs_sqlite.rules.limits import check_instant, check_is_text, check_number, is_several, made
+from amfs_sqlite.rules.limits import (
+    CLOCK,
+    check_able,
+    check_instant,
+    check_is_text,
+    check_number,
+    is_several,
+    made,
+)
 
 OUTCOME_MULTIPLIERS = confidence.AMFS_MULTIPLIERS
 """AMFS 0.3's factor for each outcome type: success lowers confidence, failure raises it."""
@@ -42,6 +50,8 @@ class OutcomeBackPropagator:
         current_confidence: float, outcome_type: str, causal_confidence: float | None = None
     ) -> float:
         """AMFS 0.3's arithmetic: confidence × multiplier × causal confidence, unclamped.
+
+        None for the last is 1. Success lowers it, failure raises it. Raises InvalidArgumentError.
 
         >>> OutcomeBackPropagator.compute_new_confidence(0.5, "success")
         0.485

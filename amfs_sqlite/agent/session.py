@@ -1,20 +1,18 @@
 """Who is at work on which adapter, and the log of what was read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from amfs_sqlite.agent.results import ExternalContext
-from amfs_sqlite.clock import Clock
+from amfs_sqlite.clock import Clock, IdSource
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import EntryRef, MemoryEntry
 from amfs_sqlite.protocol import AmfsAdapter
-from amfs_sqlite.rules.limits import check_instant, check_is_text, check_name
+from amfs_sqlite.rules.limits import CLOCK, check_able, check_instant, check_is_text, check_name
 
 ADAPTER = "an adapter, such as SqliteAdapter(path)"
-CLOCK = "a clock, such as SystemClock()"
-IDS = "a source of ids, such as RandomIds()"
 OPERATIONS = (
     "read",
     "list",
@@ -30,17 +28,6 @@ OPERATIONS = (
     "verify",
 )
 """What an agent's memory asks of its adapter."""
-
-BY_CHANCE = (type, float, bytes, bytearray)
-"""A class has what its objects have; numbers and bytes have a ``hex`` of their own."""
-
-
-def check_able(given: object, argument: str, operations: Iterable[str], wanted: str) -> None:
-    """Refuse what lacks one of these operations, or only has it by chance."""
-    lacking = next((name for name in operations if not callable(getattr(given, name, None))), None)
-    if lacking or isinstance(given, BY_CHANCE):
-        why = f", which has no {lacking} to call" if lacking else ""
-        raise InvalidArgumentError(argument, f"is {quoted(given)}{why}; pass {wanted}")
 
 
 class _Reading(NamedTuple):
@@ -121,6 +108,7 @@ class AgentSession:
     agent_id: str
     session_id: str
     clock: Clock
+    ids: IdSource
     tracker: ReadTracker = field(default_factory=ReadTracker)
 
     def __post_init__(self) -> None:

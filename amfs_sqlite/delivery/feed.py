@@ -9,7 +9,7 @@ from amfs_sqlite.delivery.watches import Watches
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import ChangeEvent
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
-from amfs_sqlite.rules.limits import check_optional_text
+from amfs_sqlite.rules.limits import check_flag, check_optional_text
 
 
 class Feed:
@@ -48,6 +48,8 @@ class Feed:
         check_optional_text(asked.entity_path, "entity_path")
         check_optional_text(asked.viewer, "viewer")
         check_optional_text(after, "after")
+        check_flag(follow, "follow")
+        check_flag(asked.include_system, "include_system")
         return ChangeIterator(self._log, self._news, asked, after, follow=follow)
 
     def announce(self) -> None:

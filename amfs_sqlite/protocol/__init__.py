@@ -14,7 +14,13 @@ from amfs_sqlite.protocol.statistics import Statistics
 
 @runtime_checkable
 class AmfsAdapter(Entries, Changes, Outcomes, Commits, Search, Statistics, Integrity, Lifecycle, Protocol):
-    """The whole adapter: the union of the nouns."""
+    """The whole adapter: the union of the nouns.
+
+    What is given to an operation is of the type that its signature says, fields of models included, and None
+    only where the signature has it: anything else raises InvalidArgumentError, which names the argument, and
+    nothing is stored. Nothing is taken for something else: 1 is not "1", nor True. What is of the right type
+    and names nothing, such as an address that cannot be written, finds nothing.
+    """
 
 
 __all__ = [

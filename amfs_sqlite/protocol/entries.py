@@ -55,10 +55,10 @@ class Entries(Protocol):
         shared, ttl and expected_version.
 
         Raises VersionConflictError, IdempotencyConflictError, or InvalidArgumentError for an empty
-        or over-long path or key, a lone surrogate anywhere, a value that is no JSON (NaN, infinity,
-        other types), nests deeper or is larger than the limits in ``rules/values.py``, or a
-        confidence that is not finite, or that the outcome policy does not take. Nothing is stored
-        then.
+        or over-long path or key (4,096 characters each), a lone surrogate anywhere, a value that is
+        no JSON (NaN, infinity, other types), nests deeper than 128 levels, has more than 1,000,000
+        members or is larger than 16 MiB, more than 1,000 tags, or a confidence that is not finite,
+        or that the outcome policy does not take. Nothing is stored then.
         """
         ...
 
@@ -73,7 +73,8 @@ class Entries(Protocol):
         The same key twice makes two consecutive versions with chained hashes. An empty batch makes
         no commit. Where all entries name one ``commit_id`` that the store does not have yet, the
         commit takes it, so that a later ``save_commit`` can describe it. The author of the commit
-        is the first entry's. Raises as ``write`` does.
+        is the first entry's. Raises as ``write`` does, and InvalidArgumentError for more than 10,000
+        entries.
         """
         ...
 
@@ -111,7 +112,7 @@ class Entries(Protocol):
         A version carries its confidence as it last stood. ``since`` and ``until`` are inclusive
         instants in any ISO 8601 spelling (no offset means UTC, None or '' is no bound);
         ``after_version`` continues behind that version; ``limit`` cuts last, None is all. Raises
-        InvalidArgumentError for what is no instant or no whole number from 0.
+        InvalidArgumentError for what is no instant, or no whole number from 0 and below ``2**63``.
         """
         ...
 

@@ -19,14 +19,17 @@ class Outcomes(Protocol):
         is stored whole, applied or not. To other agents' private versions nothing happens: they do
         not exist for ``agent_id``.
 
-        Under ``amfs-0.3`` each naming makes the next version of the current entry, as often as it
-        is named or reported. Under ``handoff`` it moves the current version in place, once per
-        ``outcome_ref`` and entry: a repetition changes nothing (``already_applied``), another
-        outcome for the same pair raises OutcomeConflictError, and a ref to a version whose value is
-        no longer the current one is recorded and moves nothing (``stale``).
+        Under ``amfs-0.3`` each naming makes the next version of the current entry, dated and signed
+        as the one before it, as often as it is named or reported. Under ``handoff`` it moves the
+        current version in place, once per ``outcome_ref`` and entry: a repetition changes nothing
+        (``already_applied``), another outcome for the same pair raises OutcomeConflictError, and a
+        ref to a version whose value is no longer the current one is recorded and moves nothing
+        (``stale``).
 
-        Raises InvalidArgumentError for an unknown ``outcome_type`` or a ``causal_confidence`` that
-        is not finite (under ``handoff``: outside 0 to 1). Nothing is stored then.
+        Raises InvalidArgumentError for an unknown ``outcome_type``, a ``causal_confidence`` that is
+        not finite (under ``handoff``: outside 0 to 1), a lone surrogate anywhere, a name of more than
+        4,096 characters, a note of more than 65,536, or more than 1,000 references. Nothing is
+        stored then.
         """
         ...
 

@@ -27,8 +27,8 @@ from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.reference import commits, entries, integrity, outcomes, search, statistics
 from amfs_sqlite.reference.changes import StoreLog, close, follow_changes, told
 from amfs_sqlite.reference.store import Store
-from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
-from amfs_sqlite.rules.limits import check_name
+from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy, check_policy
+from amfs_sqlite.rules.limits import check_name, check_sources
 
 
 class ReferenceAdapter(AmfsAdapter):
@@ -47,7 +47,10 @@ class ReferenceAdapter(AmfsAdapter):
         ids: IdSource | None = None,
     ) -> None:
         check_name(namespace, "namespace")
-        self._store = Store(namespace, outcomes, clock or SystemClock(), ids or RandomIds())
+        check_policy(outcomes)
+        clock, ids = SystemClock() if clock is None else clock, RandomIds() if ids is None else ids
+        check_sources(clock, ids)
+        self._store = Store(namespace, outcomes, clock, ids)
         self._feed = Feed(StoreLog(self._store))
 
     @property

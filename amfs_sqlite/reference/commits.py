@@ -1,6 +1,7 @@
 """Commits: making them, the short forms that make them, and their log."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
@@ -22,9 +23,11 @@ from amfs_sqlite.reference.store import State, Store, StoredCommit, StoredResult
 from amfs_sqlite.rules import ancestry
 from amfs_sqlite.rules.commits import (
     adopted_id,
+    check_batch,
     check_free,
     check_may_describe,
-    check_saved,
+    checked_commit,
+    checked_entry,
     checked_model,
     described,
     payload_digest,
@@ -32,7 +35,7 @@ from amfs_sqlite.rules.commits import (
     saved,
 )
 from amfs_sqlite.rules.hashing import commit_digest, outcome_digest, tree_hash
-from amfs_sqlite.rules.limits import check_count, check_name
+from amfs_sqlite.rules.limits import check_count, check_is_text, check_name, check_optional_text
 from amfs_sqlite.rules.visibility import commit_for
 
 COMMIT_ID_DIGITS = 16
@@ -58,6 +61,7 @@ def commit(
         session_id=session_id,
         idempotency_key=idempotency_key,
     )
+    checked = [_checked(change) for change in changes]
     payload = payload_digest(prepared)
     first = state.results.get((author, idempotency_key)) if idempotency_key else None
     if idempotency_key and first and first.payload != payload:
@@ -67,7 +71,7 @@ def commit(
 
     def work(draft: State) -> CommitResult:
         now = store.clock.now()
-        moved = _apply(store, draft, changes, now)
+        moved = _apply(store, draft, checked, now)
         made = _made(
             draft,
             kind="write" if any(isinstance(change, Write) for change in changes) else "outcome",
@@ -90,7 +94,7 @@ def write(
     store: Store, entry: MemoryEntry, expected_version: int | None, idempotency_key: str | None
 ) -> MemoryEntry:
     """The commit of one write, and what it wrote."""
-    entry = checked_model(entry, MemoryEntry, "entry")
+    entry = checked_entry(entry, "entry")
     return commit(
         store,
         [Write(entry, expected_version)],
@@ -105,9 +109,10 @@ def write_batch(
 ) -> Sequence[MemoryEntry]:
     """The commit of several writes, and what they wrote."""
     taken = {stored.commit.id for stored in store.state.commits.values()}
+    check_batch(batch, idempotency_key)
     if not batch:
         return []
-    batch = [checked_model(entry, MemoryEntry, "entries") for entry in batch]
+    batch = [checked_entry(entry, "entries") for entry in batch]
     return list(
         commit(
             store,
@@ -132,6 +137,7 @@ def recorded_result(store: Store, idempotency_key: str, author: str) -> CommitRe
     """What the first call with this key returned."""
     state = store.state
     check_name(idempotency_key, "idempotency_key")
+    check_is_text(author, "author")
     stored = state.results.get((author, idempotency_key))
     return stored.result.model_copy(deep=True) if stored else None
 
@@ -143,6 +149,7 @@ def list_commits(
     state = store.state
     check_count(limit, "limit")
     check_count(before, "before")
+    check_optional_text(viewer, "viewer")
     hidden = state.is_hidden_from(viewer)
     seen = (
         commit_for(_shown(state, stored), viewer, hidden)
@@ -155,6 +162,8 @@ def list_commits(
 def get_commit(store: Store, commit_id: str, viewer: str | None) -> Commit | None:
     """One commit as the viewer may see it."""
     state = store.state
+    check_is_text(commit_id, "commit_id")
+    check_optional_text(viewer, "viewer")
     stored = _find(state, commit_id)
     if stored is None:
         return None
@@ -164,7 +173,7 @@ def get_commit(store: Store, commit_id: str, viewer: str | None) -> Commit | Non
 def save_commit(store: Store, given: Commit) -> Commit:
     """Add a commit from outside, or let one that is known say what the given one says."""
     state = store.state
-    check_saved(given)
+    given = checked_commit(given)
     known = _find(state, given.id)
     if known is None:
         check_free(given.id, any(stored.commit.id == given.id for stored in state.commits.values()))
@@ -194,6 +203,8 @@ def save_commit(store: Store, given: Commit) -> Commit:
 def common_ancestor(store: Store, commit_a: str, commit_b: str) -> str | None:
     """The nearest commit that both descend from."""
     state = store.state
+    check_is_text(commit_a, "commit_a")
+    check_is_text(commit_b, "commit_b")
 
     def place_of(commit_id: str) -> ancestry.Place | None:
         stored = _find(state, commit_id)
@@ -225,6 +236,13 @@ def digest_of(state: State, commit: Commit, describes: str | None, previous: str
             for outcome in state.reported_by(commit.sequence)
         ],
     )
+
+
+def _checked(change: Change) -> Change:
+    """A change whose models were checked anew."""
+    if isinstance(change, Write):
+        return replace(change, entry=checked_entry(change.entry, "entry"))
+    return Outcome(checked_model(change.record, OutcomeRecord, "record"))
 
 
 def _apply(store: Store, draft: State, changes: Sequence[Change], now: datetime) -> list[MemoryEntry]:

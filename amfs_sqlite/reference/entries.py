@@ -6,7 +6,16 @@ from datetime import datetime
 from amfs_sqlite.models import MemoryEntry, Write
 from amfs_sqlite.reference.store import State, Store
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain
-from amfs_sqlite.rules.limits import check_count, check_instant, check_min_confidence
+from amfs_sqlite.rules.limits import (
+    check_asked,
+    check_count,
+    check_flag,
+    check_instant,
+    check_min_confidence,
+    check_optional_text,
+    check_version,
+    check_whole_number,
+)
 from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import covers, is_expired, is_system
@@ -51,7 +60,9 @@ def read(
 ) -> MemoryEntry | None:
     """The current version, unless it is hidden, expired, or not confident enough."""
     state = store.state
+    check_asked(entity_path, key, viewer)
     check_min_confidence(min_confidence)
+    check_flag(include_expired, "include_expired")
     current = state.current(entity_path, key, viewer)
     if current is None:
         return None
@@ -79,6 +90,11 @@ def list_entries(
         return covers(entity_path, path) if descendants else entity_path in (None, "", path)
 
     state = store.state
+    check_optional_text(entity_path, "entity_path")
+    check_flag(include_superseded, "include_superseded")
+    check_flag(descendants, "descendants")
+    check_flag(include_system, "include_system")
+    check_optional_text(viewer, "viewer")
     return [
         state.shown(version)
         for (path, _), key in state.keys.items()
@@ -101,8 +117,9 @@ def history(
 ) -> Sequence[MemoryEntry]:
     """The versions of one key that were written in a span of time, oldest first."""
     state = store.state
+    check_asked(entity_path, key, viewer)
     first, last = check_instant(since, "since"), check_instant(until, "until")
-    check_count(after_version, "after_version")
+    check_whole_number(after_version, "after_version")
     check_count(limit, "limit")
     stored = state.keys.get((entity_path, key))
     versions = [
@@ -121,6 +138,8 @@ def read_at_version(
 ) -> MemoryEntry | None:
     """One version, whatever its age."""
     state = store.state
+    check_asked(entity_path, key, viewer)
+    check_version(version)
     stored = state.keys.get((entity_path, key))
     found = stored.version(version) if stored else None
     return state.shown(found) if found and found.is_visible(viewer) else None

@@ -13,7 +13,7 @@ from amfs_sqlite.models import (
 )
 from amfs_sqlite.reference.store import Opinion, State, Store, StoredOutcome, StoredVersion
 from amfs_sqlite.rules.confidence import OutcomePolicy
-from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.limits import check_count, check_optional_text
 from amfs_sqlite.rules.outcomes import Earlier, effect_on, moved, targets
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import outcome_for
@@ -58,8 +58,12 @@ def list_outcomes(
 ) -> Sequence[RecordedOutcome]:
     """The outcomes that the viewer can see and that concern what is asked for, newest first."""
     state = store.state
+    check_optional_text(outcome_ref, "outcome_ref")
+    check_optional_text(entity_path, "entity_path")
+    check_optional_text(key, "key")
     check_count(limit, "limit")
     check_count(before, "before")
+    check_optional_text(viewer, "viewer")
     recorded = [
         outcome_for(_recorded(state, outcome), viewer, state.is_hidden_from(viewer))
         for outcome in reversed(state.outcomes)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from amfs_sqlite.models import MemoryEntry, SearchPage, SearchQuery
 from amfs_sqlite.reference.store import State, Store, StoredKey
 from amfs_sqlite.rules.cursors import search_cursor, search_position
-from amfs_sqlite.rules.limits import check_instant, check_search
+from amfs_sqlite.rules.limits import check_instant, check_optional_text, check_search
 from amfs_sqlite.rules.ranking import MAX_RANKED, SORTS, SortField, path_rank, relevance
 from amfs_sqlite.rules.text import Term, contains, entry_tokens, matches, terms_of
 from amfs_sqlite.rules.visibility import covers, is_expired, is_system
@@ -27,6 +27,7 @@ def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
     """One page of what passes, and how many more only their age or confidence kept out."""
     state = store.state
     check_search(query)
+    check_optional_text(viewer, "viewer")
     terms = terms_of(query.text) if query.text else None
     behind = search_position(query, viewer, state.store_id)
     now = store.clock.now()

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.errors import InvalidArgumentError, quoted
-from amfs_sqlite.modelling import OpenModel
+from amfs_sqlite.modelling import Model
 from amfs_sqlite.models import (
     Change,
     Commit,
@@ -26,13 +26,17 @@ from amfs_sqlite.rules.limits import (
     MAX_NOTE_CHARACTERS,
     check_count,
     check_entry,
+    check_flag,
     check_name,
+    check_optional_name,
+    check_several,
+    check_whole_number,
     unacceptable,
 )
 from amfs_sqlite.rules.outcomes import check_record
 from amfs_sqlite.rules.values import decode, encode, encoded
 
-M = TypeVar("M", bound=OpenModel)
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ def prepare_commit(
     idempotency_key: str | None = None,
 ) -> tuple[PreparedChange, ...]:
     """The changes of a commit, ready to be applied. Refuses what cannot be, whatever is stored."""
+    check_several(changes, "changes")
     if not changes:
         raise InvalidArgumentError("changes", "are none; a commit makes at least one")
     check_change_count(len(changes))
@@ -88,8 +93,15 @@ def check_signature(author: str, message: str, session_id: str | None, idempoten
     """Refuse what a commit cannot be signed, described or asked for with."""
     check_name(author, "author")
     check_name(message, "message", MAX_NOTE_CHARACTERS)
-    check_name(session_id or "", "session_id")
-    check_name(idempotency_key or "", "idempotency_key")
+    check_optional_name(session_id, "session_id")
+    check_optional_name(idempotency_key, "idempotency_key")
+
+
+def check_batch(batch: Sequence[MemoryEntry], idempotency_key: str | None) -> None:
+    """Refuse what is no batch. What its entries are is looked at one by one."""
+    check_several(batch, "entries")
+    if not batch:
+        check_optional_name(idempotency_key, "idempotency_key")
 
 
 def _prepared(change: Change, policy: OutcomePolicy) -> PreparedChange:
@@ -100,7 +112,7 @@ def _prepared(change: Change, policy: OutcomePolicy) -> PreparedChange:
     raise InvalidArgumentError("changes", f"hold a {type(change).__name__}; use Write and Outcome")
 
 
-def checked_model(given: object, kind: type[M], argument: str, **changes: Any) -> M:
+def checked_model(given: object, kind: type[M], argument: str, /, **changes: Any) -> M:
     """The model with these changes, whose fields were checked anew. Raises InvalidArgumentError."""
     if not isinstance(given, kind):
         raise InvalidArgumentError(argument, f"is a {type(given).__name__}; make a {kind.__name__}")
@@ -113,7 +125,7 @@ def checked_model(given: object, kind: type[M], argument: str, **changes: Any) -
 def prepare_write(write: Write, policy: OutcomePolicy) -> PreparedWrite:
     """One write, ready to be applied."""
     return prepare_entry(
-        checked_entry(write.entry, "entry"),
+        checked_entry(write.entry, "entry", value=None),
         write.entry.value,
         policy,
         write.expected_version,
@@ -121,10 +133,10 @@ def prepare_write(write: Write, policy: OutcomePolicy) -> PreparedWrite:
     )
 
 
-def checked_entry(given: object, argument: str) -> MemoryEntry:
-    """An entry to be written, its fields checked anew, without its value and without what is ours."""
+def checked_entry(given: object, argument: str, **changes: Any) -> MemoryEntry:
+    """An entry to be written with these changes, its fields checked anew, without what is ours."""
     return checked_model(
-        given, MemoryEntry, argument, value=None, superseded_at=None, success_count=0, failure_count=0
+        given, MemoryEntry, argument, superseded_at=None, success_count=0, failure_count=0, **changes
     )
 
 
@@ -143,12 +155,13 @@ def prepare_entry(
     if entry.model_extra:
         entry = entry.model_copy(update=decode(encode(entry.model_extra, "extra")))
     check_count(expected_version, "expected_version")
+    check_flag(carries_outcome_count, "carries_outcome_count")
     return PreparedWrite(
         entry=entry,
         value=text,
         content_hash=content_hash(value if plain else decode(text)),
         expected_version=expected_version,
-        carries_outcome_count=bool(carries_outcome_count),
+        carries_outcome_count=carries_outcome_count,
     )
 
 
@@ -196,16 +209,23 @@ def adopted_id(entries: Sequence[MemoryEntry], is_taken: Callable[[str], bool]) 
     return None if is_taken(only) else only
 
 
-def check_saved(commit: Commit) -> None:
-    """Refuse a commit from outside that cannot be stored."""
+def checked_commit(given: object) -> Commit:
+    """A commit from outside, its fields checked anew, without what is ours. Refuses what cannot be stored."""
+    commit = checked_model(given, Commit, "commit", sequence=0, kind="write", digest=None, effects=())
+    listed = [checked_model(entry, CommitEntry, "commit.entries") for entry in commit.entries]
+    _check_saved(commit)
+    return commit.model_copy(update={"entries": tuple(listed)})
+
+
+def _check_saved(commit: Commit) -> None:
     if not commit.id:
         raise InvalidArgumentError("id", "is empty; name the commit")
     check_name(commit.id, "id")
     check_name(commit.message, "message", MAX_NOTE_CHARACTERS)
     check_name(commit.author_agent_id, "author_agent_id")
-    check_name(commit.session_id or "", "session_id")
+    check_optional_name(commit.session_id, "session_id")
     check_name(commit.branch, "branch")
-    check_name(commit.tree_hash or "", "tree_hash")
+    check_optional_name(commit.tree_hash, "tree_hash")
     if len(commit.entries) > MAX_CHANGES:
         raise InvalidArgumentError("entries", f"are {len(commit.entries)}; the limit is {MAX_CHANGES}")
     for parent in commit.parent_ids:
@@ -229,8 +249,8 @@ def check_free(commit_id: str, is_taken: bool) -> None:
 def _check_listed(entry: CommitEntry) -> None:
     check_name(entry.entity_path, "entity_path", MAX_ADDRESS_CHARACTERS)
     check_name(entry.key, "key", MAX_ADDRESS_CHARACTERS)
-    check_name(entry.content_hash or "", "content_hash")
-    check_count(entry.version, "version")
+    check_optional_name(entry.content_hash, "content_hash")
+    check_whole_number(entry.version, "version")
 
 
 def saved(given: Commit, namespace: str, newest_id: str | None) -> Commit:

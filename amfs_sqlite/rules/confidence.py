@@ -78,6 +78,12 @@ class OutcomePolicy:
             raise InvalidArgumentError("causal_confidence", f"is {causal_confidence}; it must be from 0 to 1")
 
 
+def check_policy(policy: OutcomePolicy) -> None:
+    """Refuse what is no outcome policy."""
+    if not isinstance(policy, OutcomePolicy):
+        raise InvalidArgumentError("outcomes", f"is {quoted(policy)}; choose AMFS_0_3 or HANDOFF")
+
+
 AMFS_0_3 = OutcomePolicy(name="amfs-0.3", makes_versions=True, once=False, bounded=False)
 """AMFS 0.3's contract: confidence × multiplier × causal_confidence, unclamped, a new version each
 time.
@@ -136,5 +142,6 @@ def mean(confidences: Iterable[float]) -> float:
         return 0.0
     try:
         return math.fsum(numbers) / len(numbers)
-    except OverflowError:
-        return math.copysign(math.inf, sum(number / len(numbers) for number in numbers))
+    except OverflowError:  # on the way, perhaps, and not in the end
+        scale = 2.0 ** len(numbers).bit_length()
+        return math.fsum(number / scale for number in numbers) * scale / len(numbers)

@@ -59,8 +59,8 @@ class SqliteAdapter(AmfsAdapter):
             durability=durability,
             inline_reads=inline_reads,
             busy_timeout_s=busy_timeout_s,
-            clock=clock or SystemClock(),
-            ids=ids or RandomIds(),
+            clock=SystemClock() if clock is None else clock,
+            ids=RandomIds() if ids is None else ids,
         )
 
     @property

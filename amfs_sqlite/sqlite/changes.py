@@ -1,5 +1,7 @@
 """Changes: versions and the effects of outcomes in place, in the order they were made."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from heapq import merge
 from typing import Any
 
@@ -29,21 +31,26 @@ SELECT v.sequence, v.id, 0, iif(v.kind = 'outcome', 'outcome', 'write'), m.id,
        v.confidence, v.outcome_count, v.success_count, v.failure_count, NULL
 FROM versions AS v CROSS JOIN current AS c ON c.id = v.key_id JOIN commits AS m ON m.sequence = v.sequence
 WHERE v.id > :version AND (:until IS NULL OR v.sequence <= :until)"""
-# What the outcomes up to this one had made of the version by then.
-SO_FAR = """FROM outcome_effects AS b WHERE b.key_id = e.key_id AND b.version = e.version
-       AND b.resulting_version = b.version AND b.id <= e.id"""
 AS_MOVED = f"""
 SELECT o.sequence, o.newest_version_id, e.id, 'outcome', m.id,
        c.entity_path, c.key, {COLUMNS}, w.id,
-       e.confidence_after, v.outcome_count + (SELECT count(*) {SO_FAR}),
-       v.success_count + (SELECT sum(b.success) {SO_FAR}),
-       v.failure_count + (SELECT sum(1 - b.success) {SO_FAR}), NULL
+       e.confidence_after, v.outcome_count, v.success_count, v.failure_count, NULL,
+       e.key_id, e.version, e.success
 FROM outcomes AS o CROSS JOIN outcome_effects AS e ON e.outcome_id = o.id
 CROSS JOIN versions AS v ON v.key_id = e.key_id AND v.version = e.version
 CROSS JOIN current AS c ON c.id = e.key_id
 JOIN commits AS m ON m.sequence = o.sequence JOIN commits AS w ON w.sequence = v.sequence
 WHERE o.sequence >= :sequence AND (o.newest_version_id, e.id) > (:version, :effect)
 AND e.resulting_version = e.version AND (:until IS NULL OR o.sequence <= :until)"""
+# How many successes and failures had moved the version in place before this effect.
+BEFORE = """
+SELECT coalesce(sum(e.success), 0), coalesce(sum(1 - e.success), 0) FROM outcome_effects AS e
+WHERE e.key_id = ? AND e.version = ? AND e.resulting_version = e.version AND e.id < ?"""
+
+VALUE = 8
+"""Its place among the columns."""
+BATCH_CHARACTERS = 4 * 1024 * 1024
+"""Where the values of a batch are longer than this together, it ends early."""
 
 
 def end(tx: Transaction) -> ChangePosition:
@@ -63,7 +70,7 @@ def check_position(tx: Transaction, position: ChangePosition) -> None:
 
 
 def read(tx: Transaction, after: ChangePosition, asked: Asked, until: int | None, *, store_id: str) -> Batch:
-    """The next changes that are asked for, at most BATCH_LIMIT of them."""
+    """The next changes that are asked for, at most BATCH_LIMIT of them and BATCH_CHARACTERS of values."""
     conditions = ["", entries.HERE, entries.VERSION_VISIBLE]
     if asked.entity_path:
         conditions.append(entries.BELOW)
@@ -73,18 +80,44 @@ def read(tx: Transaction, after: ChangePosition, asked: Asked, until: int | None
     parameters = {
         **after._asdict(),
         "until": until,
-        "limit": BATCH_LIMIT,
         "namespace": tx.namespace,
         "branch": tx.branch,
         "entity_path": asked.entity_path,
         "viewer": asked.viewer,
     }
-    written = tx.all(f"{AS_WRITTEN}{filters} ORDER BY v.id LIMIT :limit", parameters)
-    moved = tx.all(f"{AS_MOVED}{filters} ORDER BY o.sequence, e.id LIMIT :limit", parameters)
-    rows = list(merge(written, moved, key=lambda row: row[:3]))[:BATCH_LIMIT]
-    page = [_placed(row, store_id) for row in rows]
-    is_last = len(page) < BATCH_LIMIT
-    return Batch(page, end(tx) if is_last else page[-1].position, is_last)
+    page: list[Placed] = []
+    characters = 0
+    # Both go through the log in its own order, and no further than they are followed.
+    with (
+        closing(tx.execute(f"{AS_WRITTEN}{filters} ORDER BY v.id", parameters)) as written,
+        closing(tx.execute(f"{AS_MOVED}{filters} ORDER BY o.sequence, o.id, e.id", parameters)) as moved,
+    ):
+        for row in merge(written, _counted(tx, moved), key=_place):
+            page.append(_placed(row, store_id))
+            characters += len(row[VALUE] or "")
+            if len(page) == BATCH_LIMIT or characters > BATCH_CHARACTERS:
+                return Batch(page, page[-1].position, is_last=False)
+    return Batch(page, end(tx), is_last=True)
+
+
+def _place(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return row[:3]
+
+
+def _counted(tx: Transaction, moved: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Each entry moved in place, with the counts that the outcomes up to this one had left it with."""
+    counts: dict[tuple[int, int], tuple[int, int]] = {}
+    for *row, key_id, version, success in moved:
+        successes, failures = counts.get((key_id, version)) or tx.row(BEFORE, (key_id, version, row[2]))
+        successes, failures = counts[key_id, version] = successes + success, failures + 1 - success
+        *rest, outcome_count, success_count, failure_count, superseded_at = row
+        yield (
+            *rest,
+            outcome_count + successes + failures,
+            success_count + successes,
+            failure_count + failures,
+            superseded_at,
+        )
 
 
 def _placed(row: tuple[Any, ...], store_id: str) -> Placed:

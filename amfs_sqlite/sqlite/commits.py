@@ -1,8 +1,10 @@
 """Commits: the one way anything is changed, and the log of it."""
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 from amfs_sqlite.models import (
@@ -19,11 +21,12 @@ from amfs_sqlite.rules.commits import (
     PreparedChange,
     PreparedWrite,
     adopted_id,
+    check_batch,
     check_change_count,
     check_free,
     check_may_describe,
-    check_saved,
     check_signature,
+    checked_commit,
     checked_entry,
     checked_model,
     payload_digest,
@@ -34,11 +37,11 @@ from amfs_sqlite.rules.commits import (
 )
 from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.rules.hashing import commit_digest, tree_hash
-from amfs_sqlite.rules.limits import check_count, check_name
+from amfs_sqlite.rules.limits import check_count, check_is_text, check_name, check_optional_text
 from amfs_sqlite.rules.values import encode
-from amfs_sqlite.rules.visibility import commit_for
+from amfs_sqlite.rules.visibility import commit_for, is_visible
 from amfs_sqlite.sqlite import entries, idempotency, outcomes
-from amfs_sqlite.sqlite.drafts import CommitDraft, Line
+from amfs_sqlite.sqlite.drafts import CommitDraft, Line, as_listed
 from amfs_sqlite.sqlite.rows import UnreadableRowError, commit_of, microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -60,21 +63,30 @@ FROM commits AS m LEFT JOIN commits AS d ON d.sequence = (
 COMMITS = f"""{COMMIT} WHERE m.namespace = :namespace
 AND m.kind <> 'description' AND m.sequence < coalesce(:before, 9223372036854775807)
 ORDER BY m.sequence DESC"""
+SAVED = f"{COMMIT} WHERE m.namespace = :namespace AND m.kind <> 'description' AND m.listed <> '[]'"
 COMMIT_BY_ID = f"{COMMIT} WHERE m.namespace = ? AND m.id = ? AND m.kind <> 'description'"
 COMMIT_AS_MADE = """
 SELECT sequence, namespace, branch, id, kind, message, author, session_id, parent_ids, tree_hash,
        listed, created_at, digest
 FROM commits WHERE sequence = ?"""
-VERSIONS_OF_COMMIT = """
-SELECT c.entity_path, c.key, v.version, v.content_hash
-FROM versions AS v JOIN current AS c ON c.id = v.key_id WHERE v.sequence = ? ORDER BY v.id"""
-PLACE = """
-SELECT sequence, parent_ids FROM commits
-WHERE namespace = ? AND id = ? AND kind <> 'description'"""
-COMMIT_COUNT = "SELECT count(*) FROM commits WHERE namespace = ? AND kind <> 'description'"
+VERSIONS_OF_COMMITS = """
+SELECT v.sequence, c.entity_path, c.key, v.version, v.content_hash, v.shared, v.agent_id
+FROM json_each(?) AS s CROSS JOIN versions AS v ON v.sequence = s.value
+JOIN current AS c ON c.id = v.key_id ORDER BY v.id"""
+AUTHOR_OF_VERSION = f"""
+SELECT v.shared, v.agent_id FROM versions AS v JOIN current AS c ON c.id = v.key_id
+WHERE {entries.AT} AND v.version = :version"""
+# The commit itself, and those before it, among which its ancestors mostly are.
+PLACES = """
+SELECT m.id, m.sequence, m.parent_ids FROM commits AS m
+WHERE m.namespace = :namespace AND m.kind <> 'description' AND m.sequence <= (
+    SELECT x.sequence FROM commits AS x
+    WHERE x.namespace = :namespace AND x.id = :id AND x.kind <> 'description')
+ORDER BY m.sequence DESC LIMIT :limit"""
 IS_KNOWN = "SELECT count(*) FROM commits WHERE namespace = ? AND id = ?"
 
 COMMIT_ID_DIGITS = 16
+PLACES_LIMIT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +126,7 @@ def write_request(
     policy: OutcomePolicy, entry: MemoryEntry, expected_version: int | None, idempotency_key: str | None
 ) -> CommitRequest:
     """A request for one write."""
-    checked = checked_entry(entry, "entry")
+    checked = checked_entry(entry, "entry", value=None)
     prepared = prepare_entry(checked, entry.value, policy, expected_version)
     return _signed_by((prepared,), checked, idempotency_key)
 
@@ -123,9 +135,10 @@ def batch_request(
     policy: OutcomePolicy, batch: Sequence[MemoryEntry], idempotency_key: str | None
 ) -> CommitRequest:
     """A request for several writes; an empty batch asks for nothing."""
+    check_batch(batch, idempotency_key)
     if not batch:
         return CommitRequest((), "")
-    checked = [checked_entry(entry, "entries") for entry in batch]
+    checked = [checked_entry(entry, "entries", value=None) for entry in batch]
     check_change_count(len(batch))
     values = (entry.value for entry in batch)
     prepared = tuple(prepare_entry(*each, policy) for each in zip(checked, values, strict=True))
@@ -298,6 +311,7 @@ def append(
 
 def recorded_result(tx: Transaction, idempotency_key: str, *, author: str) -> CommitResult | None:
     check_name(idempotency_key, "idempotency_key")
+    check_is_text(author, "author")
     stored = idempotency.find(tx, author, idempotency_key, None)
     return None if stored is None else _repeated(tx, stored)
 
@@ -311,33 +325,27 @@ def list_commits(
 ) -> Sequence[Commit]:
     check_count(limit, "limit")
     check_count(before, "before")
+    check_optional_text(viewer, "viewer")
     parameters = {"namespace": tx.namespace, "before": before}
-    found: list[Commit] = []
-    for row in tx.each(COMMITS, parameters):
-        if limit is not None and len(found) >= limit:
-            break
-        shown = commit_for(_whole(tx, row), viewer, outcomes.hidden_versions(tx, viewer))
-        found += [] if shown is None else [shown]
-    return found
+    pages = tx.pages(COMMITS, parameters, limit)
+    return list(islice(filter(None, _seen(tx, pages, viewer)), limit))
 
 
-def count(tx: Transaction, viewer: str | None) -> int:
-    """How many commits the viewer can see anything of."""
-    if viewer is not None:
-        return len(list_commits(tx, viewer=viewer))
-    number: int = tx.value(COMMIT_COUNT, (tx.namespace,))
-    return number
+def hidden_saved_count(tx: Transaction, viewer: str) -> int:
+    """How many commits from outside the viewer can see nothing of."""
+    pages = tx.pages(SAVED, {"namespace": tx.namespace}, None)
+    return sum(shown is None for shown in _seen(tx, pages, viewer))
 
 
 def get_commit(tx: Transaction, commit_id: str, *, viewer: str | None = None) -> Commit | None:
+    check_is_text(commit_id, "commit_id")
+    check_optional_text(viewer, "viewer")
     row = tx.one(COMMIT_BY_ID, (tx.namespace, commit_id))
-    if row is None:
-        return None
-    return commit_for(_whole(tx, row), viewer, outcomes.hidden_versions(tx, viewer))
+    return None if row is None else next(_seen(tx, [[row]], viewer))
 
 
 def save_commit(tx: Transaction, given: Commit) -> Commit:
-    check_saved(given)
+    given = checked_commit(given)
     known = get_commit(tx, given.id)
     check_may_describe(given, known, get_commit(tx, given.id, viewer=given.author_agent_id))
     said = (given.message, given.author_agent_id, given.session_id)
@@ -368,11 +376,27 @@ def save_commit(tx: Transaction, given: Commit) -> Commit:
 
 
 def common_ancestor(tx: Transaction, commit_a: str, commit_b: str) -> str | None:
-    def place_of(commit_id: str) -> ancestry.Place | None:
-        row = tx.one(PLACE, (tx.namespace, commit_id))
-        return None if row is None else (row[0], json.loads(row[1]))
+    check_is_text(commit_a, "commit_a")
+    check_is_text(commit_b, "commit_b")
 
-    return ancestry.common_ancestor(commit_a, commit_b, place_of)
+    return ancestry.common_ancestor(commit_a, commit_b, _Places(tx))
+
+
+class _Places:
+    """Where commits stand. Whoever asks about many is told of ever more that lie before the one asked for."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._known: dict[str, ancestry.Place] = {}
+        self._limit = 1
+
+    def __call__(self, commit_id: str) -> ancestry.Place | None:
+        if commit_id not in self._known:
+            asked = {"namespace": self._tx.namespace, "id": commit_id, "limit": self._limit}
+            for found, sequence, parents in self._tx.each(PLACES, asked):
+                self._known[found] = sequence, json.loads(parents)
+            self._limit = min(2 * self._limit, PLACES_LIMIT)
+        return self._known.get(commit_id)
 
 
 def _newest_id(tx: Transaction, branch: str) -> str | None:
@@ -381,19 +405,56 @@ def _newest_id(tx: Transaction, branch: str) -> str | None:
 
 
 def _whole(tx: Transaction, row: tuple[Any, ...]) -> Commit:
-    sequence = row[0]
-    written = [
-        CommitEntry(entity_path=path, key=key, version=version, content_hash=content)
-        for path, key, version, content in tx.each(VERSIONS_OF_COMMIT, (sequence,))
-    ]
-    return commit_of(row, written, outcomes.effects_of_commit(tx, sequence))
+    [(commit, _)] = _with_all(tx, [row], None)
+    return commit
+
+
+def _seen(
+    tx: Transaction, pages: Iterable[list[tuple[Any, ...]]], viewer: str | None
+) -> Iterator[Commit | None]:
+    """Each commit as the viewer may see it, None where there is nothing for it to see."""
+    for page in pages:
+        for commit, hidden in _with_all(tx, page, viewer):
+            yield commit_for(commit, viewer, hidden)
+
+
+def _with_all(
+    tx: Transaction, page: list[tuple[Any, ...]], viewer: str | None
+) -> Iterator[tuple[Commit, outcomes.Hidden]]:
+    """Each commit with all that belongs to it, and which of that is hidden from the viewer."""
+    sequences = [row[0] for row in page]
+    written: defaultdict[int, list[CommitEntry]] = defaultdict(list)
+    hidden = outcomes.Hidden()
+    rows = tx.each(VERSIONS_OF_COMMITS, (json.dumps(sequences),))
+    for sequence, path, key, version, content, shared, agent_id in rows:
+        written[sequence].append(as_listed(path, key, version, content))
+        if not is_visible(shared == 1, agent_id, viewer):
+            hidden.add((path, key, version))
+    effects = outcomes.effects_of_commits(tx, sequences)
+    if viewer is not None:
+        hidden |= outcomes.hidden_of_commits(tx, sequences, viewer)
+    for row in page:
+        commit = commit_of(row, written[row[0]], effects[row[0]])
+        if viewer is not None and commit.entries and not written[row[0]]:
+            hidden.update(_hidden_of_listed(tx, commit, viewer))
+        yield commit, hidden
+
+
+def _hidden_of_listed(tx: Transaction, commit: Commit, viewer: str) -> Iterator[tuple[str, str, int]]:
+    """Of the versions that a commit from outside names, those that are stored and hidden."""
+    for named in commit.entries:
+        at = entries.place(tx, named.entity_path, named.key) | {"version": named.version}
+        row = tx.one(AUTHOR_OF_VERSION, at)
+        if row is not None and not is_visible(bool(row[0]), row[1], viewer):
+            yield named.entity_path, named.key, named.version
 
 
 def _repeated(tx: Transaction, stored: idempotency.Stored) -> CommitResult:
     """The first result, as it was: versions do not change, and the opinions were stored with it."""
     tx.sequence = stored.sequence
+    commit = _whole(tx, tx.row(COMMIT_AS_MADE, (stored.sequence,)))
     return CommitResult(
-        commit=_whole(tx, tx.row(COMMIT_AS_MADE, (stored.sequence,))),
+        commit=commit,
         entries=idempotency.entries_of(tx, stored),
-        effects=tuple(outcomes.effects_of_commit(tx, stored.sequence)),
+        effects=commit.effects,
     )

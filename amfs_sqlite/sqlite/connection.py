@@ -1,7 +1,6 @@
 """The database as the rest sees it: read this, write this. Threads, transactions, pragmas and errors."""
 
 import asyncio
-import math
 import os
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -21,8 +20,8 @@ from amfs_sqlite.errors import (
     quoted,
 )
 from amfs_sqlite.models import MAIN_BRANCH
-from amfs_sqlite.rules.confidence import OutcomePolicy
-from amfs_sqlite.rules.limits import check_name
+from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
+from amfs_sqlite.rules.limits import check_finite, check_flag, check_name, check_sources
 from amfs_sqlite.sqlite import exits, files, functions, index, migrate
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.guard import (
@@ -78,11 +77,13 @@ class Database:
     ) -> None:
         if durability not in get_args(Durability):
             raise InvalidArgumentError("durability", f"is {quoted(durability)}; choose 'full' or 'normal'")
-        if not 0 <= busy_timeout_s < math.inf:
+        check_finite(busy_timeout_s, "busy_timeout_s")
+        if busy_timeout_s < 0:
             raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
+        check_flag(inline_reads, "inline_reads")
         check_name(namespace, "namespace")
-        if not isinstance(policy, OutcomePolicy):
-            raise InvalidArgumentError("outcomes", f"is {quoted(policy)}; choose AMFS_0_3 or HANDOFF")
+        check_policy(policy)
+        check_sources(clock, ids)
         self.in_memory = isinstance(path, str | os.PathLike) and os.fspath(path) == MEMORY
         self.path = MEMORY if self.in_memory else files.resolve(path)
         self.namespace = namespace

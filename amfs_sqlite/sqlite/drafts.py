@@ -22,12 +22,14 @@ class Line(NamedTuple):
 
     def shown(self) -> CommitEntry:
         """As a commit lists it."""
-        return CommitEntry(
-            entity_path=self.entity_path,
-            key=self.key,
-            version=self.version,
-            content_hash=self.content_hash,
-        )
+        return as_listed(*self)
+
+
+def as_listed(entity_path: str, key: str, version: int, content_hash: str) -> CommitEntry:
+    """A stored version as a commit lists it."""
+    return CommitEntry.whole(
+        {"entity_path": entity_path, "key": key, "version": version, "content_hash": content_hash}
+    )
 
 
 @dataclass(slots=True)

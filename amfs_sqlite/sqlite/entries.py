@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.rules.commits import PreparedWrite
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain, record_digest
-from amfs_sqlite.rules.limits import check_count, check_instant, check_min_confidence
+from amfs_sqlite.rules.limits import (
+    check_asked,
+    check_count,
+    check_flag,
+    check_instant,
+    check_min_confidence,
+    check_optional_text,
+    check_version,
+    check_whole_number,
+)
 from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
@@ -131,7 +140,9 @@ def read(
     include_expired: bool = False,
     viewer: str | None = None,
 ) -> MemoryEntry | None:
+    check_asked(entity_path, key, viewer)
     check_min_confidence(min_confidence)
+    check_flag(include_expired, "include_expired")
     entry = current(tx, entity_path, key, viewer)
     if entry is None or (is_expired(entry.ttl_at, tx.now) and not include_expired):
         return None
@@ -159,6 +170,11 @@ def list_entries(
     include_system: bool = True,
     viewer: str | None = None,
 ) -> Sequence[MemoryEntry]:
+    check_optional_text(entity_path, "entity_path")
+    check_flag(include_superseded, "include_superseded")
+    check_flag(descendants, "descendants")
+    check_flag(include_system, "include_system")
+    check_optional_text(viewer, "viewer")
     conditions = [HERE, VERSION_VISIBLE if include_superseded else VISIBLE]
     if entity_path:
         conditions.append(BELOW if descendants else "c.entity_path = :entity_path")
@@ -186,8 +202,9 @@ def history(
     limit: int | None = None,
     viewer: str | None = None,
 ) -> Sequence[MemoryEntry]:
+    check_asked(entity_path, key, viewer)
     first, last = check_instant(since, "since"), check_instant(until, "until")
-    check_count(after_version, "after_version")
+    check_whole_number(after_version, "after_version")
     check_count(limit, "limit")
     parameters = place(tx, entity_path, key) | {
         "viewer": viewer,
@@ -202,6 +219,8 @@ def history(
 def read_at_version(
     tx: Transaction, entity_path: str, key: str, version: int, *, viewer: str | None = None
 ) -> MemoryEntry | None:
+    check_asked(entity_path, key, viewer)
+    check_version(version)
     row = tx.one(VERSION_AT, place(tx, entity_path, key) | {"version": version, "viewer": viewer})
     if row is None:
         return None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 from amfs_sqlite.clock import IdSource
@@ -43,10 +43,8 @@ class Migration(NamedTuple):
 @cache
 def migrations() -> tuple[Migration, ...]:
     """Every step in order: ``migrations/0001_initial.sql`` leads to version 1, and so on."""
-    folder = resources.files("amfs_sqlite.sqlite") / "migrations"
-    scripts = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=str)
     found = []
-    for script in scripts:
+    for script in sorted((Path(__file__).parent / "migrations").glob("*.sql")):
         number, _, name = script.name.removesuffix(".sql").partition("_")
         found.append(Migration(int(number), name, script.read_text(encoding="utf-8")))
     return tuple(found)

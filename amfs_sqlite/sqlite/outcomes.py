@@ -1,13 +1,15 @@
 """Outcomes: recording them, moving what they name, and the log of both."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from amfs_sqlite.errors import EntryNotFoundError
 from amfs_sqlite.models import EntryRef, MemoryEntry, OutcomeEffect, OutcomeRecord, RecordedOutcome
 from amfs_sqlite.rules.confidence import is_success, outcome_type
 from amfs_sqlite.rules.hashing import outcome_digest
-from amfs_sqlite.rules.limits import check_count
+from amfs_sqlite.rules.limits import check_count, check_optional_text
 from amfs_sqlite.rules.outcomes import Earlier, effect_on, moved, targets
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import is_visible, outcome_for
@@ -16,14 +18,19 @@ from amfs_sqlite.sqlite.drafts import CommitDraft
 from amfs_sqlite.sqlite.rows import effect_of, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
-EFFECT = """
-SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confidence_after,
+OF_OUTCOMES = "FROM json_each(:ids) AS s CROSS JOIN outcome_effects AS e ON e.outcome_id = s.value"
+OF_COMMITS = """FROM json_each(:ids) AS s CROSS JOIN outcomes AS o ON o.sequence = s.value
+CROSS JOIN outcome_effects AS e ON e.outcome_id = o.id"""
+EFFECTS = """
+SELECT s.value, c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confidence_after,
        e.applied, e.reason, e.resulting_version
-FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id
-"""
-EFFECTS_OF_OUTCOME = f"{EFFECT} WHERE e.outcome_id = ? ORDER BY e.id"
-EFFECTS_OF_COMMIT = f"""{EFFECT} JOIN outcomes AS o ON o.id = e.outcome_id
-WHERE o.sequence = ? ORDER BY e.id"""
+{of} JOIN current AS c ON c.id = e.key_id ORDER BY e.id"""
+EFFECTS_OF_OUTCOMES, EFFECTS_OF_COMMITS = EFFECTS.format(of=OF_OUTCOMES), EFFECTS.format(of=OF_COMMITS)
+HIDDEN = """
+SELECT c.entity_path, c.key, v.version
+{of} CROSS JOIN versions AS v ON v.key_id = e.key_id AND v.version = e.version
+JOIN current AS c ON c.id = e.key_id WHERE v.shared = 0 AND v.agent_id <> :viewer"""
+HIDDEN_OF_OUTCOMES, HIDDEN_OF_COMMITS = HIDDEN.format(of=OF_OUTCOMES), HIDDEN.format(of=OF_COMMITS)
 EARLIER = """
 SELECT o.outcome_type, e.applied
 FROM outcomes AS o JOIN outcome_effects AS e ON e.outcome_id = o.id
@@ -43,18 +50,21 @@ UPDATE current SET confidence = ?, outcome_count = ?, success_count = ?, failure
 WHERE id = ?"""
 OUTCOMES = """
 SELECT o.id, o.record, m.id, o.sequence
-FROM outcomes AS o JOIN commits AS m ON m.sequence = o.sequence
-WHERE o.namespace = :namespace AND (:before IS NULL OR o.sequence < :before)
-AND (:outcome_ref IS NULL OR o.outcome_ref = :outcome_ref)
-AND (:touching = 0 OR EXISTS (
-    SELECT 1 FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id
-    WHERE e.outcome_id = o.id AND (:entity_path IS NULL OR c.entity_path = :entity_path)
-    AND (:key IS NULL OR c.key = :key)))
-ORDER BY o.id DESC"""
-OUTCOME_COUNT = "SELECT count(*) FROM outcomes WHERE namespace = ?"
-AUTHOR_OF_VERSION = f"""
-SELECT v.shared, v.agent_id FROM versions AS v JOIN current AS c ON c.id = v.key_id
-WHERE {entries.AT} AND v.version = :version"""
+FROM outcomes AS o CROSS JOIN commits AS m ON m.sequence = o.sequence
+WHERE o.id < coalesce((SELECT x.id FROM outcomes AS x WHERE x.sequence >= :before
+                       ORDER BY x.sequence, x.id LIMIT 1), 9223372036854775807) AND """
+# In the order of the log, unless few are asked for: the plus keeps the index of namespaces out.
+ANY_REF = "+o.namespace = :namespace"
+OF_REF = "o.namespace = :namespace AND o.outcome_ref = :outcome_ref"
+TOUCHING = f"""o.id IN (SELECT e.outcome_id FROM current AS c
+CROSS JOIN outcome_effects AS e ON e.key_id = c.id WHERE {entries.HERE}"""
+
+
+class Hidden(set[tuple[str, str, int]]):
+    """Versions (path, key, version) that are hidden from a viewer, to be asked about one."""
+
+    def __call__(self, entity_path: str, key: str, version: int) -> bool:
+        return (entity_path, key, version) in self
 
 
 class Affected(NamedTuple):
@@ -196,59 +206,68 @@ def list_outcomes(
     before: int | None = None,
     viewer: str | None = None,
 ) -> Sequence[RecordedOutcome]:
+    check_optional_text(outcome_ref, "outcome_ref")
+    check_optional_text(entity_path, "entity_path")
+    check_optional_text(key, "key")
     check_count(limit, "limit")
     check_count(before, "before")
+    check_optional_text(viewer, "viewer")
     parameters: dict[str, Any] = {
         "namespace": tx.namespace,
+        "branch": tx.branch,
         "before": before,
-        "outcome_ref": outcome_ref or None,
-        "touching": int(bool(entity_path or key)),
-        "entity_path": entity_path or None,
-        "key": key or None,
+        "outcome_ref": outcome_ref,
+        "entity_path": entity_path,
+        "key": key,
     }
+    sql = OUTCOMES + _conditions(outcome_ref, entity_path, key)
     found: list[RecordedOutcome] = []
-    for outcome_id, stored, commit_id, sequence in tx.each(OUTCOMES, parameters):
-        if limit is not None and len(found) >= limit and not (found and found[-1].sequence == sequence):
+    for whole, hidden in _whole(tx, tx.pages(sql, parameters, limit), viewer):
+        if limit is not None and len(found) >= limit and not (found and found[-1].sequence == whole.sequence):
             break
-        whole = RecordedOutcome(
-            record=record_of(stored),
-            effects=tuple(effect_of(row) for row in tx.each(EFFECTS_OF_OUTCOME, (outcome_id,))),
-            commit_id=commit_id,
-            sequence=sequence,
-        )
-        shown = outcome_for(whole, viewer, hidden_versions(tx, viewer))
+        shown = outcome_for(whole, viewer, hidden)
         if shown is not None and _concerns(shown.effects, entity_path, key):
             found.append(shown)
     return found
 
 
-def count(tx: Transaction, viewer: str | None) -> int:
-    """How many outcomes the viewer can see anything of."""
-    if viewer is not None:
-        return len(list_outcomes(tx, viewer=viewer))
-    number: int = tx.value(OUTCOME_COUNT, (tx.namespace,))
-    return number
+def _conditions(outcome_ref: str | None, entity_path: str | None, key: str | None) -> str:
+    conditions = OF_REF if outcome_ref else ANY_REF
+    if entity_path or key:
+        conditions += f" AND {TOUCHING}"
+        conditions += " AND c.entity_path = :entity_path" if entity_path else ""
+        conditions += " AND c.key = :key)" if key else ")"
+    return f"{conditions} ORDER BY o.id DESC"
 
 
-def effects_of_commit(tx: Transaction, sequence: int) -> list[OutcomeEffect]:
-    """Every effect of the outcomes that a commit recorded, in order."""
-    return [effect_of(row) for row in tx.each(EFFECTS_OF_COMMIT, (sequence,))]
+def _whole(
+    tx: Transaction, pages: Iterable[list[tuple[Any, ...]]], viewer: str | None
+) -> Iterator[tuple[RecordedOutcome, Hidden]]:
+    """Each outcome, and which of its effects are on what is hidden from the viewer."""
+    for page in pages:
+        asked = {"ids": json.dumps([row[0] for row in page]), "viewer": viewer}
+        effects = _effects(tx.each(EFFECTS_OF_OUTCOMES, asked))
+        hidden = Hidden(() if viewer is None else tx.each(HIDDEN_OF_OUTCOMES, asked))
+        for outcome_id, stored, commit_id, sequence in page:
+            record, done = record_of(stored), tuple(effects[outcome_id])
+            yield RecordedOutcome(record=record, effects=done, commit_id=commit_id, sequence=sequence), hidden
 
 
-def hidden_versions(tx: Transaction, viewer: str | None) -> "_Hidden":
-    """Whether a version is stored and hidden from the viewer."""
-    return _Hidden(tx, viewer)
+def effects_of_commits(tx: Transaction, sequences: Iterable[int]) -> defaultdict[int, list[OutcomeEffect]]:
+    """Every effect of the outcomes that each of these commits recorded, in order."""
+    return _effects(tx.each(EFFECTS_OF_COMMITS, {"ids": json.dumps([*sequences])}))
 
 
-class _Hidden:
-    def __init__(self, tx: Transaction, viewer: str | None) -> None:
-        self._tx = tx
-        self._viewer = viewer
+def hidden_of_commits(tx: Transaction, sequences: Iterable[int], viewer: str) -> Hidden:
+    """Which of the versions that their outcomes were about are hidden from the viewer."""
+    return Hidden(tx.each(HIDDEN_OF_COMMITS, {"ids": json.dumps([*sequences]), "viewer": viewer}))
 
-    def __call__(self, entity_path: str, key: str, version: int) -> bool:
-        at = entries.place(self._tx, entity_path, key) | {"version": version}
-        row = self._tx.one(AUTHOR_OF_VERSION, at)
-        return row is not None and not is_visible(bool(row[0]), row[1], self._viewer)
+
+def _effects(rows: Iterable[tuple[Any, ...]]) -> defaultdict[int, list[OutcomeEffect]]:
+    effects: defaultdict[int, list[OutcomeEffect]] = defaultdict(list)
+    for whose, *row in rows:
+        effects[whose].append(effect_of(row))
+    return effects
 
 
 def _concerns(effects: Iterable[OutcomeEffect], entity_path: str | None, key: str | None) -> bool:

@@ -1,19 +1,21 @@
 """What a storage function works in: one open transaction, and what was passed in for it."""
 
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from amfs_sqlite.clock import IdSource
-from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 
 LOOP_CHARACTERS = 64 * 1024
+PAGE_ROWS = 100
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -53,8 +55,6 @@ class Transaction:
             return self.connection.execute(sql, parameters)
         except (UnicodeEncodeError, OverflowError):
             return self.connection.execute(sql, _bindable(parameters))
-        except sqlite3.ProgrammingError as refused:
-            raise InvalidArgumentError("an argument", f"is of no type it can have: {refused}") from refused
 
     def one(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
         """The first row, or None."""
@@ -81,6 +81,11 @@ class Transaction:
         """Row by row, for what may be long."""
         return iter(self.execute(sql, parameters))
 
+    def pages(self, sql: str, parameters: Parameters, limit: int | None) -> Iterator[list[tuple[Any, ...]]]:
+        """Page by page, for what has more read along with it; one row past the limit is enough to stop at."""
+        size = PAGE_ROWS if limit is None else min(limit + 1, PAGE_ROWS)
+        return iter(partial(self.execute(sql, parameters).fetchmany, size), [])
+
     def insert(self, sql: str, parameters: Parameters) -> int | None:
         """Insert a row; its rowid."""
         return self.execute(sql, parameters).lastrowid
@@ -97,10 +102,10 @@ def _bindable(parameters: Parameters) -> Parameters:
 
 
 def _unequal(value: Any) -> Any:
-    """Text with a lone surrogate as bytes, which equal no text; a huge integer as digits, which compare."""
+    """Text with a lone surrogate as bytes, which equal no text; a huge integer as what lies beyond all."""
     if isinstance(value, str):
         encoded = value.encode("utf-8", "surrogatepass")
         return value if encoded.decode("utf-8", "replace") == value else encoded
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        return str(value)
+        return math.inf if value > 0 else -math.inf
     return value

@@ -145,3 +145,21 @@ async def test_what_has_changed_since_it_was_read_is_not_credited(
     assert [(each.key, each.version, each.confidence) for each in moved] == [("same", 2, 0.6)]
     [recorded] = await handoff_adapter.list_outcomes()
     assert [(each.key, each.reason) for each in recorded.effects] == [("moved", "stale"), ("same", None)]
+
+
+@proves("agent.newest-read")
+async def test_of_more_reads_than_an_outcome_holds_the_newest_are_credited(
+    alice: AgentMemory, adapter: AmfsAdapter, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("amfs_sqlite.agent.outcomes", "amfs_sqlite.rules.limits"):
+        monkeypatch.setattr(f"{module}.MAX_REFERENCES", 2)
+    for key in ("a", "b", "c", "d"):
+        await alice.write("svc", key, 1)
+    for second, key in enumerate("abcda"):
+        clock.set(f"2026-01-01T00:00:0{second}Z")
+        await alice.read("svc", key)
+    moved = await alice.commit_outcome("run", "failure")
+    assert [each.key for each in moved] == ["d", "a"]
+    assert alice.read_tracker.read_count == 4
+    attempt = alice.commit_outcome("run", "failure", ["svc/a", "svc/b", "svc/c"])
+    assert (await refused(adapter, attempt, InvalidArgumentError)).argument == "refs"

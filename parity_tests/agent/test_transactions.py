@@ -1,10 +1,22 @@
 """Transactions: several writes, one commit."""
 
 import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from amfs_sqlite import AgentMemory, AmfsAdapter, FixedClock, InvalidArgumentError
+from amfs_sqlite import (
+    AgentMemory,
+    AmfsAdapter,
+    CommitResult,
+    CountedIds,
+    FixedClock,
+    InvalidArgumentError,
+    StoreBusyError,
+)
+from amfs_sqlite.agent.session import OPERATIONS
+from parity_tests.concurrency.test_cancellation import after_turns, growing
 from parity_tests.ledger import proves
 from parity_tests.state import refused, state
 
@@ -154,3 +166,151 @@ async def test_the_count_carried_on_is_the_one_at_the_moment_of_the_commit(
     await bob.write("svc", "hidden", 0, shared=False)
     await bob.commit_outcome("other run", "success", ["svc/hidden"])
     assert (await alice.write("svc", "hidden", 1)).outcome_count == 0
+
+
+LOST = {
+    "cancelled": asyncio.CancelledError(),
+    "failed": StoreBusyError("m.db", "was locked by another process for 15 s"),
+    "gone": ConnectionError("no answer"),
+}
+
+
+def unanswered(adapter: AmfsAdapter, lost: BaseException, *, is_stored: bool) -> AmfsAdapter:
+    """The adapter, whose first commit gets no answer, whether it is stored or not."""
+    is_first = iter([True])
+
+    async def commit(*args: Any, **options: Any) -> CommitResult:
+        if not next(is_first, False):
+            return await adapter.commit(*args, **options)
+        if is_stored:
+            await adapter.commit(*args, **options)
+        raise lost
+
+    able = {name: getattr(adapter, name) for name in OPERATIONS}
+    return cast(AmfsAdapter, SimpleNamespace(**able | {"commit": commit}))
+
+
+@proves("agent.transaction-once")
+@pytest.mark.parametrize("is_stored", [True, False])
+@pytest.mark.parametrize("lost", LOST)
+async def test_what_was_committed_without_an_answer_and_is_committed_again_stands_once(
+    adapter: AmfsAdapter, lost: str, is_stored: bool
+) -> None:
+    memory = AgentMemory("alice", adapter=unanswered(adapter, LOST[lost], is_stored=is_stored))
+    transaction = memory.transaction("both")
+    transaction.write("svc", "a", 1)
+    transaction.write("svc", "b", 1)
+    with pytest.raises(type(LOST[lost])):
+        await transaction.commit()
+    assert transaction.pending_count == 2
+    commit = await transaction.commit()
+    assert commit is not None
+    assert [(each.key, each.version) for each in commit.entries] == [("a", 1), ("b", 1)]
+    assert (transaction.pending_count, await transaction.commit()) == (0, None)
+    assert await memory.commit_log() == [commit]
+
+
+@proves("agent.transaction-once")
+@pytest.mark.parametrize("is_stored", [True, False])
+async def test_what_is_buffered_behind_a_commit_without_an_answer_is_a_commit_of_its_own(
+    adapter: AmfsAdapter, is_stored: bool
+) -> None:
+    memory = AgentMemory("alice", adapter=unanswered(adapter, LOST["failed"], is_stored=is_stored))
+    transaction = memory.transaction()
+    transaction.write("svc", "a", 1)
+    with pytest.raises(StoreBusyError):
+        await transaction.commit()
+    transaction.write("svc", "a", 2)
+    transaction.write("svc", "b", 2)
+    assert transaction.pending_count == 3
+    newest = await transaction.commit()
+    log = await memory.commit_log()
+    assert log[0] == newest
+    stored = [[(each.key, each.version) for each in commit.entries] for commit in log]
+    assert stored == [[("a", 2), ("b", 1)], [("a", 1)]]
+    assert transaction.pending_count == 0
+
+
+@proves("agent.transaction-once", "agent.transaction-block")
+async def test_a_block_that_raises_forgets_what_was_tried_in_it(adapter: AmfsAdapter) -> None:
+    memory = AgentMemory("alice", adapter=unanswered(adapter, LOST["failed"], is_stored=False))
+    transaction = memory.transaction()
+
+    async def block() -> None:
+        async with transaction:
+            transaction.write("svc", "a", 1)
+            await transaction.commit()
+
+    await refused(adapter, block(), StoreBusyError)
+    assert (transaction.pending_count, await transaction.commit()) == (0, None)
+
+
+@proves("agent.transaction-once")
+async def test_a_commit_cancelled_at_any_moment_and_tried_again_stands_once(
+    adapter: AmfsAdapter, alice: AgentMemory
+) -> None:
+    cancelled = 0
+    for attempt, turns in enumerate(growing(8, 4)):
+        transaction = alice.transaction()
+        transaction.write("svc", f"k{attempt}", 1)
+        is_done = await after_turns(turns, transaction.commit())
+        cancelled += not is_done
+        await transaction.commit()
+        assert [each.version for each in await alice.history("svc", f"k{attempt}")] == [1]
+        if is_done:
+            break
+    assert cancelled
+    assert len(await alice.commit_log()) == len(await alice.list())
+
+
+@proves("agent.transaction-turns")
+async def test_commits_of_one_transaction_at_once_take_turns_and_lose_nothing(alice: AgentMemory) -> None:
+    await alice.write("svc", "a", 0)
+    transaction = alice.transaction()
+    transaction.write("svc", "a", 1)
+    first, second = [asyncio.ensure_future(transaction.commit()) for _ in range(2)]
+    assert await first is not None
+    transaction.write("svc", "b", 2)
+    await second
+    await transaction.commit()
+    assert transaction.pending_count == 0
+    assert [each.value for each in await alice.history("svc", "a")] == [0, 1]
+    assert [each.value for each in await alice.history("svc", "b")] == [2]
+
+
+@proves("agent.transaction-turns")
+async def test_what_is_written_while_a_commit_is_under_way_waits_for_the_next(adapter: AmfsAdapter) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def commit(*args: Any, **options: Any) -> CommitResult:
+        begun.set()
+        await may_end.wait()
+        return await adapter.commit(*args, **options)
+
+    able = {name: getattr(adapter, name) for name in OPERATIONS}
+    slow = cast(AmfsAdapter, SimpleNamespace(**able | {"commit": commit}))
+    transaction = AgentMemory("alice", adapter=slow).transaction()
+    transaction.write("svc", "a", 1)
+    first = asyncio.ensure_future(transaction.commit())
+    await begun.wait()
+    transaction.write("svc", "b", 1)
+    assert transaction.pending_count == 2
+    may_end.set()
+    await first
+    assert (transaction.pending_count, [each.key for each in await adapter.list()]) == (1, ["a"])
+    await transaction.commit()
+    assert [each.key for each in await adapter.list()] == ["a", "b"]
+
+
+@proves("agent.transaction-once")
+async def test_only_what_is_committed_draws_an_id_and_only_one(adapter: AmfsAdapter) -> None:
+    ids = CountedIds()
+    lossy = unanswered(adapter, LOST["failed"], is_stored=True)
+    transaction = AgentMemory("alice", adapter=lossy, session_id="s", ids=ids).transaction()
+    assert await transaction.commit() is None
+    transaction.write("svc", "a", 1)
+    assert ids.count == 0
+    with pytest.raises(StoreBusyError):
+        await transaction.commit()
+    await transaction.commit()
+    assert ids.count == 1

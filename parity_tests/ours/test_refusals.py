@@ -118,3 +118,17 @@ async def test_a_bound_beyond_the_years_there_are_is_refused_by_name(
 ) -> None:
     error = await refused(adapter, adapter.history("p", "k", until=bound), InvalidArgumentError)
     assert error.argument == "until"
+
+
+@proves("ours.shared-parts")
+@pytest.mark.parametrize("kind", ["lists", "objects"])
+async def test_a_value_that_holds_its_parts_over_and_over_is_refused_by_their_number(
+    adapter: AmfsAdapter, kind: str
+) -> None:
+    value: Any = ["x"]
+    for _ in range(40):
+        value = [value, value] if kind == "lists" else {"a": value, "b": value}
+    error = await refused(adapter, adapter.write(draft(value=value)), InvalidArgumentError)
+    assert str(error) == "value has more than 1000000 members; store them apart"
+    error = await refused(adapter, adapter.write(draft(custom=value)), InvalidArgumentError)
+    assert str(error) == "extra has more than 1000000 members; store them apart"

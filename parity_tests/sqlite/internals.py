@@ -1,5 +1,6 @@
 """The private parts of the SQLite adapter that tests look at, named in one place."""
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,6 +16,11 @@ THREAD_ENDS_WITHIN_S = 20
 def database_of(adapter: SqliteAdapter) -> Database:
     """What stands behind the flat surface."""
     return adapter._database
+
+
+def look_around(database: Database, connection: sqlite3.Connection) -> None:
+    """What opening does last: as often as it takes, while another process holds the file."""
+    database._lock.patiently(lambda: database._look_around(connection))
 
 
 def store_id_of(adapter: SqliteAdapter) -> str:

@@ -74,3 +74,22 @@ async def test_a_text_of_many_words_is_ranked_by_the_first(path: str) -> None:
         page = await adapter.search(SearchQuery(text=" ".join(words), sort_by="relevance"))
     assert [entry.key for entry in page.entries] == ["k"]
     assert len(words) > ranking.MAX_RANKED_TERMS
+
+
+@proves("text-index.relevance")
+async def test_pages_by_relevance_repeat_nothing_when_the_index_catches_up_in_between(path: str) -> None:
+    query = SearchQuery(text="a", sort_by="relevance", limit=5)
+    adapter = SqliteAdapter(path)
+    await adapter.open()
+    for number, text in enumerate(texts(seed=3)):
+        await adapter.write(draft(key=f"k{number}", value=text))
+    whole = await adapter.search(query.model_copy(update={"limit": None}))
+    page = await adapter.search(query)
+    found = list(page.entries)
+    await adapter.close()  # what is pending is indexed at closing
+    async with SqliteAdapter(path) as adapter:
+        while page.next_cursor:
+            page = await adapter.search(query.model_copy(update={"cursor": page.next_cursor}))
+            found += page.entries
+    assert len(found) > 2 * 5
+    assert found == list(whole.entries)

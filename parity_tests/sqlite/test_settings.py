@@ -36,8 +36,13 @@ async def test_full_durability_is_what_nobody_asked_for(path: str) -> None:
         {"busy_timeout_s": -1.0},
         {"busy_timeout_s": float("nan")},
         {"busy_timeout_s": float("inf")},
+        {"busy_timeout_s": "x"},
+        {"busy_timeout_s": True},
+        {"busy_timeout_s": 10**400},
+        {"inline_reads": "no"},
+        {"inline_reads": 0},
     ],
-    ids=str,
+    ids=lambda setting: str(setting)[:40],
 )
 def test_an_impossible_setting_is_refused_by_name(path: str, setting: dict[str, Any]) -> None:
     (name,) = setting

@@ -1,0 +1,263 @@
+"""What is of another type is refused, by all our adapters in the same words, and stores nothing."""
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from pydantic import BaseModel
+
+from amfs_sqlite import (
+    AmfsAdapter,
+    AmfsError,
+    ArtifactRef,
+    Commit,
+    CommitEntry,
+    EntryRef,
+    FixedClock,
+    InvalidArgumentError,
+    MemoryEntry,
+    Outcome,
+    OutcomeRecord,
+    Provenance,
+    ReferenceAdapter,
+    SearchQuery,
+    SqliteAdapter,
+    Write,
+)
+from parity_tests.adapters import KINDS, AdapterOpener
+from parity_tests.agent.wrong import GIVEN, Unprintable, admits, answer
+from parity_tests.drafts import at, draft, outcome, private
+from parity_tests.ledger import proves
+from parity_tests.nouns import NOUNS, operations
+from parity_tests.state import state, text
+
+EVERYTHING: Sequence[Any] = (*GIVEN, 0, 1, True, 2.5, "1", [], {}, [None], ["p"], object())
+
+OPERATIONS = {
+    name: getattr(AmfsAdapter, name)
+    for noun in NOUNS
+    for name in operations(noun)
+    if inspect.isfunction(getattr(AmfsAdapter, name)) and not name.startswith("_")
+}
+ARGUMENTS = [
+    (name, argument)
+    for name, operation in OPERATIONS.items()
+    for argument in inspect.signature(operation).parameters
+    if argument != "self"
+]
+GIVEN_COMMIT = Commit(id="c", author_agent_id="alice", created_at=FixedClock().now())
+NEEDED: Mapping[str, Any] = {
+    "author": "alice",
+    "callback": lambda _entry: None,
+    "changes": [Write(draft("w"))],
+    "commit": GIVEN_COMMIT,
+    "commit_a": "a",
+    "commit_b": "b",
+    "commit_id": "c",
+    "entity_path": "p",
+    "entries": [draft("w")],
+    "entry": draft("w"),
+    "follow": False,
+    "idempotency_key": "once",
+    "key": "1",
+    "query": SearchQuery(),
+    "record": outcome("success", "p/1"),
+    "version": 1,
+}
+"""A good one for each argument that has no default, or one that waits."""
+
+Call = Callable[[AmfsAdapter, Any], Awaitable[object]]
+
+
+def written(**parts: Any) -> MemoryEntry:
+    return draft("w").model_copy(update=parts)
+
+
+def reported(**parts: Any) -> OutcomeRecord:
+    return outcome("success", "p/1").model_copy(update=parts)
+
+
+def saved(**parts: Any) -> Commit:
+    return GIVEN_COMMIT.model_copy(update=parts)
+
+
+LISTED = CommitEntry(entity_path="p", key="1", version=1)
+MODELS: Mapping[str, tuple[BaseModel, Call]] = {
+    "an entry": (draft("w"), lambda adapter, bent: adapter.write(bent)),
+    "an entry of a batch": (draft("w"), lambda adapter, bent: adapter.write_batch([draft("w"), bent])),
+    "an entry of a commit": (draft("w"), lambda adapter, bent: adapter.commit([Write(bent)], author="a")),
+    "its provenance": (
+        Provenance(agent_id="alice"),
+        lambda adapter, bent: adapter.write(written(provenance=bent)),
+    ),
+    "its artifact": (
+        ArtifactRef(uri="u"),
+        lambda adapter, bent: adapter.write(written(artifact_refs=(bent,))),
+    ),
+    "a record": (outcome("success", "p/1"), lambda adapter, bent: adapter.commit_outcome(bent)),
+    "a record of a commit": (
+        outcome("success", "p/1"),
+        lambda adapter, bent: adapter.commit([Outcome(bent)], author="a"),
+    ),
+    "its reference": (at("p", "1"), lambda adapter, bent: adapter.commit_outcome(reported(refs=(bent,)))),
+    "a commit": (saved(), lambda adapter, bent: adapter.save_commit(bent)),
+    "its entry": (LISTED, lambda adapter, bent: adapter.save_commit(saved(entries=(bent,)))),
+    "a query": (SearchQuery(), lambda adapter, bent: adapter.search(bent)),
+}
+FIELDS = [(name, field) for name, (model, _) in MODELS.items() for field in type(model).model_fields]
+OURS = {
+    MemoryEntry: ("superseded_at", "success_count", "failure_count"),
+    Commit: ("sequence", "kind", "digest", "effects"),
+}
+"""What is ignored on a model passed in, whatever it holds."""
+
+
+@pytest.fixture
+async def all_kinds(tmp_path: Path, clock: FixedClock) -> AsyncIterator[list[AmfsAdapter]]:
+    """One open adapter of each of our kinds, with names in it that a number or a truth may be taken for."""
+    async with AsyncExitStack() as opened:
+        adapters = [await AdapterOpener(kind, tmp_path, clock, opened)() for kind in KINDS]
+        for adapter in adapters:
+            await adapter.write(draft("p", "1"))
+            await adapter.write(draft("p", "1", 2))
+            await adapter.write(private("1", "k", agent="1"))
+            await adapter.write(draft("True", "k", tags=("1",)))
+            await adapter.commit_outcome(outcome("success", "p/1", outcome_ref="1"))
+        yield adapters
+
+
+def fits(hint: Any, given: object) -> bool:
+    """Whether it is of this type; True and False are no numbers."""
+    is_truth = isinstance(given, bool) and bool not in (hint, *get_args(hint)) and hint is not Any
+    return admits(hint, given) and not is_truth
+
+
+async def asked(adapter: AmfsAdapter, name: str, arguments: Mapping[str, Any]) -> Any:
+    """What an operation answers, or raises; an iterator as the list of all it gives."""
+    said = await answer(getattr(adapter, name), arguments)
+    return [each async for each in said] if isinstance(said, AsyncIterator) else said
+
+
+async def stored(adapters: Sequence[AmfsAdapter]) -> list[str | None]:
+    """The digest of the newest commit of each, which covers all that is stored."""
+    return [(await adapter.list_commits(limit=1))[0].digest for adapter in adapters]
+
+
+@proves("ours.types")
+@pytest.mark.parametrize(("name", "argument"), ARGUMENTS, ids=str)
+async def test_an_argument_of_another_type_is_refused_alike_and_stores_nothing(
+    all_kinds: list[AmfsAdapter], name: str, argument: str
+) -> None:
+    operation = OPERATIONS[name]
+    hint = get_type_hints(operation)[argument]
+    parameters = list(inspect.signature(operation).parameters.values())[1:]
+    good = {each.name: NEEDED[each.name] for each in parameters if each.name in NEEDED}
+    before = [await state(adapter) for adapter in all_kinds]
+    refusals = 0
+    for given in EVERYTHING:
+        if fits(hint, given):
+            continue
+        said = [await asked(adapter, name, {**good, argument: given}) for adapter in all_kinds]
+        assert [type(each) for each in said] == [InvalidArgumentError] * len(KINDS), (type(given), said)
+        assert {each.argument for each in said} == {argument}
+        assert len({str(each) for each in said}) == 1
+        refusals += 1
+    assert refusals
+    assert [await state(adapter) for adapter in all_kinds] == before
+    said = [await asked(adapter, name, good) for adapter in all_kinds]
+    assert not any(isinstance(each, Exception) for each in said)
+
+
+@proves("ours.types", "surface.strict-types")
+@pytest.mark.parametrize(("name", "field"), FIELDS, ids=lambda each: each.replace(" ", "-"))
+async def test_a_model_changed_to_another_type_is_refused_alike_and_stores_nothing(
+    all_kinds: list[AmfsAdapter], name: str, field: str
+) -> None:
+    model, call = MODELS[name]
+    hint = get_type_hints(type(model))[field]
+    is_ours = field in OURS.get(type(model), ())
+    for given in EVERYTHING:
+        bent = model.model_copy(update={field: given})
+        before = await stored(all_kinds)
+        said = [await answer(call, {"adapter": each, "bent": bent}) for each in all_kinds]
+        assert all(not isinstance(each, Exception) or isinstance(each, AmfsError) for each in said), said
+        assert len({text(each) for each in said}) == 1, type(given)
+        assert not (is_ours and isinstance(said[0], Exception))
+        if not is_ours and not fits(hint, given):
+            assert isinstance(said[0], InvalidArgumentError), (type(given), said[0])
+        if isinstance(said[0], Exception):
+            assert await stored(all_kinds) == before
+    assert len({await state(adapter) for adapter in all_kinds}) == 1
+
+
+@proves("ours.types")
+@pytest.mark.parametrize(
+    ("option", "hint"), [("expected_version", int | None), ("carries_outcome_count", bool)], ids=str
+)
+async def test_a_write_expects_a_number_and_carries_a_truth(
+    all_kinds: list[AmfsAdapter], option: str, hint: Any
+) -> None:
+    for given in EVERYTHING:
+        if fits(hint, given):
+            continue
+        arguments = {"changes": [Write(draft("w"), **{option: given})], "author": "a"}
+        said = [await asked(each, "commit", arguments) for each in all_kinds]
+        assert [type(each) for each in said] == [InvalidArgumentError] * len(KINDS), (type(given), said)
+        assert {each.argument for each in said} == {option}
+        assert len({str(each) for each in said}) == 1
+
+
+@proves("ours.types")
+async def test_a_part_of_another_type_is_refused_by_its_place(all_kinds: list[AmfsAdapter]) -> None:
+    artifact = ArtifactRef(uri="u").model_copy(update={"size_bytes": "12"})
+    reference = EntryRef(entity_path="p", key="1").model_copy(update={"version": "1"})
+    for adapter in all_kinds:
+        before = await state(adapter)
+        for attempt, place in (
+            (adapter.write(written(artifact_refs=(artifact,))), "entry.artifact_refs.0.size_bytes"),
+            (adapter.commit_outcome(reported(refs=(reference,))), "record.refs.0.version"),
+            (adapter.save_commit(saved(parent_ids=("a", 5))), "commit.parent_ids.1"),
+            (adapter.save_commit(saved(entries=(artifact,))), "commit.entries.0"),
+        ):
+            with pytest.raises(InvalidArgumentError) as refused:
+                await attempt
+            assert refused.value.argument == place
+        assert await state(adapter) == before
+
+
+@proves("ours.types")
+async def test_an_impossible_address_that_is_text_finds_nothing(all_kinds: list[AmfsAdapter]) -> None:
+    for adapter in all_kinds:
+        for path, key in (("", "1"), ("p", ""), ("p", "\ud800"), ("p\0", "1"), ("x" * 10_000, "1")):
+            assert await adapter.read(path, key) is None
+            assert await adapter.read_at_version(path, key, 1) is None
+            assert await adapter.history(path, key) == []
+        for version in (0, -1, 2**64, 10**5000):
+            assert await adapter.read_at_version("p", "1", version) is None
+        assert await adapter.get_commit("\ud800", viewer="\ud800") is None
+
+
+SETTINGS: Mapping[str, Sequence[Any]] = {
+    "namespace": (5, None, b"x", "\ud800"),
+    "outcomes": ("handoff", None, 0, Unprintable()),
+    "clock": (5, 0, FixedClock, "now"),
+    "ids": (5, 0, 1.5, b"x", "ids"),
+}
+
+
+@proves("ours.types", "files.settings")
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_setting_of_another_type_is_refused_alike(setting: str) -> None:
+    for given in SETTINGS[setting]:
+        options = {setting: given}
+        said = []
+        for made in (partial(ReferenceAdapter, **options), partial(SqliteAdapter, ":memory:", **options)):
+            with pytest.raises(InvalidArgumentError) as refused:
+                made()
+            said.append(str(refused.value))
+            assert refused.value.argument == setting
+        assert said[0] == said[1]
