@@ -134,8 +134,8 @@ def mean(confidences: Iterable[float]) -> float:
     """The average, exact to the last bit whatever the order; of nothing 0; beyond all floats
     infinite.
 
-    >>> mean([0.25, 0.75]), mean([])
-    (0.5, 0.0)
+    >>> mean([0.25, 0.75]), mean([]), mean([1e308, 1e308, -1e308, -1e308]), mean([1e308, 1e308])
+    (0.5, 0.0, 0.0, inf)
     """
     numbers = list(confidences)
     if not numbers:

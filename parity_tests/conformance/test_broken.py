@@ -18,6 +18,9 @@ KINDS = [kind for kind, _ in BROKEN]
 # What is promised of what two nouns do together.
 NEEDS_ANOTHER = {"Changes": {"watch.in-place"}}
 
+# The suite itself is run once for all of these, over every broken adapter.
+pytestmark = pytest.mark.timeout(300)
+
 Results = list[tuple[str, str, list[str], str]]
 
 

@@ -25,11 +25,11 @@ def factory(path, **options):
 ENDINGS = {
     "changes": "ValueError: I/O operation on closed file",
     "commit_outcome": r"ValueError: \ud800",
-    "list_outcomes": "no answer within 1 s",
+    "list_outcomes": "no answer within 4 s",
     "search": "SystemExit: 0",
     "stats": "its process was ended with exit code 0",
     "scopes": "KeyboardInterrupt",
-    "verify": "no answer within 1 s",
+    "verify": "no answer within 4 s",
 }
 
 
@@ -37,7 +37,7 @@ ENDINGS = {
 def unruly(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
     """What is told of an adapter whose operations do the worst."""
     adapter = ("--adapter", "parity_tests.conformance.unruly:factory")
-    options = ("--noun", "Lifecycle", "--timeout", "1")
+    options = ("--noun", "Lifecycle", "--timeout", "4")
     return Elsewhere(tmp_path_factory.mktemp("unruly")).run("parity_tests", *adapter, *options)
 
 
@@ -78,7 +78,7 @@ def test_of_every_test_that_took_its_process_along_one_line_tells_at_once(
     ("opens", "closes", "told"),
     [
         ("raise OSError('disk on fire')", "pass", "cannot be opened: OSError: disk on fire"),
-        ("await asyncio.sleep(10**6)", "pass", "opening what mine:factory makes, no answer within 1 s"),
+        ("await asyncio.sleep(10**6)", "pass", "opening what mine:factory makes, no answer within 4 s"),
         ("pass", "raise OSError('late')", "cannot be closed: OSError: late"),
         ("os._exit(0)", "pass", "its process was ended with exit code 0"),
     ],
@@ -88,7 +88,7 @@ def test_what_cannot_be_opened_and_closed_is_told_in_one_line(
     elsewhere: Elsewhere, opens: str, closes: str, told: str
 ) -> None:
     (elsewhere.folder / "mine.py").write_text(OPENING.format(opens=opens, closes=closes))
-    done = elsewhere.run("parity_tests", "--adapter", "mine:factory", "--timeout", "1")
+    done = elsewhere.run("parity_tests", "--adapter", "mine:factory", "--timeout", "4")
     assert (done.returncode, done.stdout) == (1, "")
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import amfs_sqlite
 from amfs_sqlite import AmfsAdapter
 from parity_tests.contract.test_surface import OPERATIONS, PROPERTIES
 from parity_tests.ledger import proves
@@ -47,3 +48,13 @@ async def test_what_an_operation_does_is_said_once_in_the_protocol(
     if not operation.startswith("_"):
         assert inspect.getdoc(offered) == inspect.getdoc(declared)
         assert inspect.getdoc(declared)
+
+
+@proves("ours.names")
+async def test_every_public_name_is_there_and_no_other() -> None:
+    everything: dict[str, Any] = {}
+    exec("from amfs_sqlite import *", everything)  # noqa: S102 - what a user may write
+    assert set(amfs_sqlite.__all__) == set(everything) - {"__builtins__"}
+    assert set(amfs_sqlite.__all__) <= set(dir(amfs_sqlite))
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = getattr(amfs_sqlite, "Nothing")  # noqa: B009 - as written it would be a type error
