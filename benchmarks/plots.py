@@ -49,9 +49,7 @@ def _pyplot() -> Any:
         matplotlib.use("Agg")
         return import_module("matplotlib.pyplot")
     except ImportError as missing:
-        raise click.ClickException(
-            "plots need matplotlib: pip install 'amfs-sqlite[benchmarks]'"
-        ) from missing
+        raise click.ClickException("plots need matplotlib: pip install matplotlib") from missing
 
 
 def _save(pyplot: Any, figure: Any, path: Path) -> None:

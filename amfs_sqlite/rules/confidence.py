@@ -96,7 +96,8 @@ HANDOFF = OutcomePolicy(name="handoff", makes_versions=False, once=True, bounded
 """Values are immutable, opinions are not: success closes 20 % of the gap to 1; failure scales by
 0.65, minor failure by 0.85, critical failure by 0.40; both in proportion to causal_confidence. The
 current version moves in place, once per outcome_ref and entry. Results are rounded to 12 decimals,
-so that 0.8 becomes 0.84 exactly, and never reach 0 or 1.
+so that 0.8 becomes 0.84 exactly, and never reach 0 or 1. What was outside 0 to 1 before, as another policy
+may leave it, is taken as the nearer end.
 """
 
 

@@ -18,6 +18,8 @@ from amfs_sqlite.sqlite.transaction import Transaction
 
 COUNT = "SELECT count(*)"
 TAGGED = "c.id IN (SELECT t.key_id FROM entry_tags AS t WHERE t.tag = :tag)"
+# No index is to begin with the namespace where a tag leads to fewer.
+HERE_BY_TAG = "+c.namespace = :namespace AND +c.branch = :branch"
 CONTAINING = """(instr(lowered(c.entity_path), :contains) OR instr(lowered(c.key), :contains)
 OR instr(lowered(value_text(c.value)), :contains))"""
 COVERED = (
@@ -114,7 +116,12 @@ def _filters(query: SearchQuery) -> list[str]:
         "c.written_at <= :until": query.until,
         CONTAINING: query.contains,
     }
-    conditions = [HERE, VISIBLE, *_under(query), *(sql for sql, value in asked.items() if value)]
+    conditions = [
+        HERE_BY_TAG if query.tag else HERE,
+        VISIBLE,
+        *_under(query),
+        *(sql for sql, value in asked.items() if value),
+    ]
     if query.max_confidence is not None:
         conditions.append("c.confidence <= :max_confidence")
     if not query.include_system:
