@@ -54,5 +54,5 @@ def _pyplot() -> Any:
 
 def _save(pyplot: Any, figure: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, format="svg")
+    figure.savefig(path, format="svg", metadata={"Date": None})
     pyplot.close(figure)

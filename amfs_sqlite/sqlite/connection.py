@@ -184,7 +184,7 @@ class Database:
             tx = self._transaction(connection, ground)
             result = body(tx, *args, **kwargs)
             self._has_written = self._is_unannounced = True
-            self._unindexed += tx.versions_written
+            self._unindexed += tx.unindexed_written
             return result, tx.sequence
 
         feed = self.feed

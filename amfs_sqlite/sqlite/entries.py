@@ -22,7 +22,7 @@ from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
 from amfs_sqlite.sqlite.drafts import CommitDraft, Line
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, version_columns
-from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.transaction import Transaction, weight
 
 # The commit is appended after its versions: until then it has no id to join.
 ENTRY = """
@@ -313,7 +313,7 @@ def append(
         tx.run(UPDATE_CURRENT, (*columns, key_id))
     tx.run(INSERT_VERSION, (*columns, key_id, extra, record))
     _retag(tx, key_id, before.tags if before else "[]", entry.provenance.pattern_refs)
-    tx.versions_written += 1
+    tx.unindexed_written += weight(value)
     draft.add_version(Line.of(entry), record)
     return entry
 

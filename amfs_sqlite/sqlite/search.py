@@ -12,9 +12,9 @@ from amfs_sqlite.rules.ranking import MAX_RANKED, MAX_RANKED_TERMS, SORTS, SortF
 from amfs_sqlite.rules.text import Term, entry_tokens, joined, matches, terms_of
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite import index
-from amfs_sqlite.sqlite.entries import ENTRY, HERE, NOT_SYSTEM, VISIBLE
+from amfs_sqlite.sqlite.entries import ENTRY, HERE, NOT_SYSTEM, VALUE, VISIBLE
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, optional_microseconds
-from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.transaction import Transaction, weight
 
 COUNT = "SELECT count(*)"
 TAGGED = "c.id IN (SELECT t.key_id FROM entry_tags AS t WHERE t.tag = :tag)"
@@ -241,7 +241,7 @@ def _unindexed(
     where = " AND ".join([*filters, "c.version_id > :indexed_through"])
     found = []
     for key_id, *row in tx.each(f"{_select('c.id')} WHERE {where}", parameters):
-        tx.unindexed_seen += 1
+        tx.unindexed_seen += weight(row[VALUE])
         tokens = entry_tokens(entry_of(row))
         if matches(terms, tokens):
             found.append((key_id, relevance(terms, tokens)))

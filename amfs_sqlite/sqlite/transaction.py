@@ -15,9 +15,19 @@ from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 
 LOOP_CHARACTERS = 64 * 1024
+USUAL_CHARACTERS = 2_000
 PAGE_ROWS = 100
 
 Parameters = Sequence[Any] | Mapping[str, Any]
+
+
+def weight(stored: str | None) -> int:
+    """How much a value weighs for the text index: as many usual entries.
+
+    >>> weight("{}"), weight("x" * 1_000_000)
+    (1, 501)
+    """
+    return 1 + len(stored or "") // USUAL_CHARACTERS
 
 
 class TooLongForTheLoopError(Exception):
@@ -38,9 +48,10 @@ class Transaction:
     is_in_loop: bool = False
     """Whether this keeps the event loop waiting."""
     branch: str = MAIN_BRANCH
-    versions_written: int = 0
+    unindexed_written: int = 0
+    """How much was written that the text index has not come to; see ``weight``."""
     unindexed_seen: int = 0
-    """How many entries were looked through because the text index had not come to them."""
+    """How much was looked through because the text index had not come to it."""
     sequence: int = 0
     """Of the commit that was made, or that a repeated request made before; 0 where there is none."""
 

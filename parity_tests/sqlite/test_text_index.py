@@ -104,6 +104,15 @@ async def test_many_writes_bring_the_index_up_to_date(path: str) -> None:
 
 
 @proves("text-index.catches-up")
+async def test_a_large_value_is_indexed_at_once_and_not_cut_up_by_every_search(path: str) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(value="word " * 100_000))
+        await settled(adapter)
+        with closing(sqlite3.connect(path)) as raw:
+            assert raw.execute("SELECT indexed_version_id FROM text_state").fetchall() == [(1,)]
+
+
+@proves("text-index.catches-up")
 async def test_searches_beside_the_indexing_miss_nothing(path: str) -> None:
     async with SqliteAdapter(path) as writer, SqliteAdapter(path) as reader:
         await writer.write_batch([draft(key=str(each), value="word") for each in range(UNINDEXED_LIMIT - 1)])
