@@ -31,7 +31,8 @@ def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
     terms = terms_of(query.text) if query.text else None
     behind = search_position(query, viewer, state.store_id)
     now = store.clock.now()
-    is_ranked = query.sort_by != "relevance" or _hit_count(state, terms) <= MAX_RANKED
+    may_rank = _hit_count(state, terms) <= MAX_RANKED if behind is None else behind[0] > 0
+    is_ranked = query.sort_by != "relevance" or may_rank
     passing = [
         Found(entry, _position(key, entry, query, terms if is_ranked else None))
         for key in state.keys.values()

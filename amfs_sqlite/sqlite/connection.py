@@ -4,7 +4,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, get_args
 
 import aiosqlite
@@ -154,11 +154,9 @@ class Database:
         if inline is not None:
             lane.check_here()
             await inline.give_way()
-            try:
+            with suppress(*NOT_INLINE):  # what is wrong, if anything is, the reading below tells
                 if inline is self._inline:
                     return body(self._transaction(inline.connection, is_in_loop=True), *args, **kwargs)
-            except NOT_INLINE:
-                return await self.read(body, *args, **kwargs)
         return await self.read(body, *args, **kwargs)
 
     async def search(
@@ -367,18 +365,27 @@ class Database:
         """All in one transaction; if one raises, once more with each apart, so that only that one fails."""
         answers: list[Answer] = []
         try:
-            with translated(self.path), self._lock.exclusively(connection):
-                ground = Ground.of(connection, self.namespace, MAIN_BRANCH)
+            with (
+                translated(self.path),
+                self._lock.exclusively(connection),
+                self._ground(connection) as ground,
+            ):
                 for body in bodies:
                     answers.append(Answer(body(connection, ground)))  # noqa: PERF401 - how far it came matters
-                if ground is not None:
-                    ground.settle(connection)
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
             raised_by_a_body = len(answers) < len(bodies) and not isinstance(error, StoreBusyError)
             if len(bodies) > 1 and raised_by_a_body:
                 return self._run_writes_apart(connection, bodies)
             return [Answer(error=error)] * len(bodies)
         return answers
+
+    @contextmanager
+    def _ground(self, connection: sqlite3.Connection) -> Iterator[Ground | None]:
+        """What commits build on, written back at the end; None where the store has no head."""
+        ground = Ground.of(connection, self.namespace, MAIN_BRANCH)
+        yield ground
+        if ground is not None:
+            ground.settle(connection)
 
     def _run_writes_apart(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
         try:
@@ -392,11 +399,8 @@ class Database:
     def _run_apart(self, connection: sqlite3.Connection, body: Body) -> Answer:
         connection.execute("SAVEPOINT job")
         try:
-            with translated(self.path):
-                ground = Ground.of(connection, self.namespace, MAIN_BRANCH)
+            with translated(self.path), self._ground(connection) as ground:
                 answer = Answer(body(connection, ground))
-                if ground is not None:
-                    ground.settle(connection)
         except Exception as error:
             if not connection.in_transaction:
                 raise

@@ -22,11 +22,6 @@ ADVANCE = """
 INSERT OR REPLACE INTO text_state (one, indexed_version_id, tokenizer_version) VALUES (1, ?, ?)"""
 
 
-def tokenizer_version() -> int:
-    """The cut by which this indexes."""
-    return TOKENIZER_VERSION
-
-
 def indexed_through(tx: Transaction) -> int:
     """Current versions up to this id are in the index; 0 when it was made by another cut."""
     through: int = tx.value(INDEXED_THROUGH, (TOKENIZER_VERSION,))

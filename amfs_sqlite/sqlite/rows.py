@@ -65,11 +65,6 @@ def optional_microseconds(instant: datetime | None) -> int | None:
     return None if instant is None else microseconds(instant)
 
 
-def optional_moment(stored: int | None) -> datetime | None:
-    """As ``moment``; none stays none."""
-    return None if stored is None else moment(stored)
-
-
 @_readable
 def entry_of(row: Sequence[Any]) -> MemoryEntry:
     """An entry from the columns that ``entries.ENTRY`` and ``entries.ENTRY_VERSION`` select, in order."""

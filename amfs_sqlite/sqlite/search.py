@@ -11,8 +11,8 @@ from amfs_sqlite.rules.limits import check_instant, check_optional_text, check_s
 from amfs_sqlite.rules.ranking import MAX_RANKED, MAX_RANKED_TERMS, SORTS, SortField, relevance, sought
 from amfs_sqlite.rules.text import Term, entry_tokens, joined, matches, terms_of
 from amfs_sqlite.rules.values import encode
-from amfs_sqlite.sqlite import index
 from amfs_sqlite.sqlite.entries import ENTRY, HERE, NOT_SYSTEM, VALUE, VISIBLE
+from amfs_sqlite.sqlite.index import indexed_through
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, optional_microseconds
 from amfs_sqlite.sqlite.transaction import Transaction, weight
 
@@ -49,10 +49,9 @@ UP_TO_DATE = "(x.is_indexed = 0 OR c.version_id <= :indexed_through)"
 ENTRIES_FIRST = f"""(c.id IN (SELECT id FROM ({UNINDEXED})) OR (c.version_id <= :indexed_through
 AND EXISTS (SELECT 1 FROM text_index AS x WHERE text_index MATCH :match AND x.rowid = c.id)))"""
 HIT_COUNT = "SELECT count(*) FROM (SELECT 1 FROM text_index WHERE text_index MATCH :match LIMIT :most)"
-# How far the text index has come, how far it could, how many keys there are, and whether any has expired.
+# How far the text index could have come, how many keys there are, and whether any has expired.
 SURVEY = """
-SELECT coalesce((SELECT indexed_version_id FROM text_state WHERE tokenizer_version = :tokenizer), 0),
-       (SELECT max(id) FROM versions), (SELECT max(id) FROM current),
+SELECT (SELECT max(id) FROM versions), (SELECT max(id) FROM current),
        EXISTS (SELECT 1 FROM current AS c
                WHERE c.namespace = :namespace AND c.branch = :branch AND c.ttl_at <= :now)"""
 NOTHING = "0"
@@ -81,8 +80,11 @@ def search(tx: Transaction, query: SearchQuery, *, store_id: str, viewer: str | 
     position = search_position(query, viewer, store_id)
     filters = _filters(query)
     parameters = _parameters(tx, query, viewer)
-    survey = _Survey(*tx.row(SURVEY, parameters | {"tokenizer": index.tokenizer_version()}))
-    text = _Text() if terms is None else _text(tx, query, terms, filters, parameters, survey=survey)
+    survey = _Survey(*tx.row(SURVEY, parameters))
+    ranked_before = None if position is None or query.sort_by != "relevance" else position[0] > 0
+    text = _Text()
+    if terms is not None:
+        text = _text(tx, query, terms, filters, parameters, survey=survey, ranked_before=ranked_before)
     parameters |= text.parameters
     filters = [*filters, *text.conditions]
 
@@ -162,7 +164,6 @@ def _parameters(tx: Transaction, query: SearchQuery, viewer: str | None) -> dict
 class _Survey(NamedTuple):
     """The answer to ``SURVEY``."""
 
-    indexed_through: int
     newest_version_id: int | None
     key_count: int | None
     any_expired: int
@@ -185,17 +186,23 @@ def _text(
     parameters: dict[str, Any],
     *,
     survey: _Survey,
+    ranked_before: bool | None,
 ) -> _Text:
-    """What to ask the text index, and what matches beyond what it has come to, with how well."""
+    """What to ask the text index, and what matches beyond what it has come to, with how well.
+
+    ``ranked_before`` is whether the page before was ranked: this one goes on as that did.
+    """
     if not terms:
         return _Text(conditions=(NOTHING,))
-    indexed = {"indexed_through": survey.indexed_through, "match": _match(terms)}
-    is_behind = (survey.newest_version_id or 0) > survey.indexed_through
+    through = indexed_through(tx)
+    indexed = {"indexed_through": through, "match": _match(terms)}
+    is_behind = (survey.newest_version_id or 0) > through
     unindexed = _unindexed(tx, terms, filters, parameters | indexed) if is_behind else []
     many = _many(survey.key_count or 0)
     hit_count: int = tx.value(HIT_COUNT, indexed | {"most": max(many, MAX_RANKED) + 1}) + len(unindexed)
     asked = indexed | {"unindexed": encode(unindexed)}
-    is_ranked = query.sort_by != "relevance" or hit_count <= MAX_RANKED
+    may_rank = hit_count <= MAX_RANKED if ranked_before is None else ranked_before
+    is_ranked = query.sort_by != "relevance" or may_rank
     is_walked = query.sort_by in WALKED or not is_ranked
     if hit_count > many and is_walked and not _narrows(query):
         source = ENTRIES if query.sort_by == "newest" else ENTRIES_AS_THEY_CAME

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from langgraph.store.base import PutOp  # type: ignore[import-not-found]
-from langgraph.store.sqlite import AsyncSqliteStore  # type: ignore[import-not-found]
+from langgraph.store.base import PutOp  # type: ignore[import-not-found]  # its own environment
+from langgraph.store.sqlite import AsyncSqliteStore  # type: ignore[import-not-found]  # its own environment
 
 from benchmarks.contestants.serving import Given, Operations, newest, run
 from benchmarks.workload import KEYS_PER_PATH

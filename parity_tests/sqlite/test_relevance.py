@@ -67,6 +67,24 @@ async def test_what_too_many_hold_is_not_ranked_and_the_page_says_so(
 
 
 @proves("text-index.relevance")
+async def test_a_page_goes_on_as_the_one_before_was_ranked_though_more_hold_the_text_by_then(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("amfs_sqlite.sqlite.search", "amfs_sqlite.reference.search"):
+        monkeypatch.setattr(f"{module}.MAX_RANKED", 3)
+    for adapter in (SqliteAdapter(path), ReferenceAdapter()):
+        async with adapter:
+            for number, text in enumerate(["z", "z z z", "z z"]):
+                await adapter.write(draft(key=f"k{number}", value=text))
+            query = SearchQuery(text="z", sort_by="relevance", limit=2)
+            page = await adapter.search(query)
+            assert [entry.key for entry in page.entries] == ["k1", "k2"]
+            await adapter.write(draft(key="k3", value="z z z z"))
+            rest = await adapter.search(query.model_copy(update={"cursor": page.next_cursor}))
+            assert (rest.ranked, [entry.key for entry in rest.entries]) == (True, ["k0"])
+
+
+@proves("text-index.relevance")
 async def test_a_text_of_many_words_is_ranked_by_the_first(path: str) -> None:
     words = [f"w{number}" for number in range(700)]
     async with SqliteAdapter(path) as adapter:
