@@ -50,7 +50,7 @@ def migrations() -> tuple[Migration, ...]:
     return tuple(found)
 
 
-NEWEST = 1
+NEWEST = 2
 
 
 @cache

@@ -45,7 +45,8 @@ CREATE TABLE commits (
 CREATE INDEX commits_by_namespace ON commits (namespace, sequence) WHERE kind <> 'description';
 CREATE INDEX commits_by_described ON commits (namespace, describes) WHERE describes IS NOT NULL;
 
--- One row per key, never deleted: what the key says now. id is the order of first writing.
+-- One row per key, never deleted: what the key says now, nothing where value is NULL. id is the order of
+-- first writing.
 -- The columns up to sequence copy the current version; the last four are opinions and move without a version.
 CREATE TABLE current (
     id              INTEGER PRIMARY KEY,
@@ -84,7 +85,7 @@ CREATE TABLE versions (
     key_id          INTEGER NOT NULL REFERENCES current (id),
     version         INTEGER NOT NULL CHECK (version > 0),
     kind            TEXT    NOT NULL CHECK (kind IN ('write', 'outcome', 'tombstone')),
-    value           TEXT,              -- compact JSON, members in the given order; NULL once erased
+    value           TEXT,              -- compact JSON, members as given; NULL in a tombstone, NULL once erased
     amfs_version    TEXT    NOT NULL,
     agent_id        TEXT    NOT NULL,
     session_id      TEXT    NOT NULL,
@@ -106,6 +107,13 @@ CREATE TABLE versions (
     UNIQUE (key_id, version)
 ) STRICT;
 CREATE INDEX versions_by_commit ON versions (sequence);
+
+-- Which versions were erased: value and extra are gone for good, what covers them stays. The commit that
+-- did it is of kind erase and lists the version.
+CREATE TABLE erasures (
+    version_id INTEGER PRIMARY KEY REFERENCES versions (id),
+    sequence   INTEGER NOT NULL REFERENCES commits (sequence)
+) STRICT;
 
 -- Every outcome as it was reported, applied or not.
 CREATE TABLE outcomes (

@@ -36,7 +36,8 @@ async def test_a_creation_killed_at_any_of_its_statements_is_taken_up_by_the_nex
             assert (await adapter.write(draft())).version == 1
             assert (await adapter.verify()).findings == ()
         with closing(sqlite3.connect(path)) as raw:
-            assert raw.execute("SELECT version, count(*) FROM schema_migrations").fetchall() == [(1, 1)]
+            applied = raw.execute("SELECT version FROM schema_migrations ORDER BY version").fetchall()
+            assert applied == [(step.version,) for step in migrate.migrations()]
         if survived:
             break
     assert statement > STATEMENTS_AT_LEAST
