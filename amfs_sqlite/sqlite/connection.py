@@ -24,9 +24,7 @@ from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_flag, check_name, check_sources
 from amfs_sqlite.sqlite import exits, files, functions, index, migrate
 from amfs_sqlite.sqlite.ground import Ground
-from amfs_sqlite.sqlite.guard import (
-    known_faults,
-)
+from amfs_sqlite.sqlite.guard import known_faults
 from amfs_sqlite.sqlite.inline import NOT_INLINE, READER_SETTINGS, InlineReader
 from amfs_sqlite.sqlite.lanes import Answer, Body, Lane, connect, hop, to_the_end
 from amfs_sqlite.sqlite.locking import WriteLock
@@ -231,7 +229,6 @@ class Database:
                 self._lock.attach()
             try:
                 self._writer = Lane(self._connect_writer, self._run_writes, self._announce)
-                _ = await self._writer.connected()
                 if self.in_memory:
                     self._reader = self._scanner = self._writer
                 else:
@@ -239,6 +236,9 @@ class Database:
                     self._scanner = Lane(self._connect_reader, self._run_reads, group_limit=1)
                     if self._inline_reads:
                         self._inline = InlineReader(self.path)
+                        exits.watch(self._writer, self._inline, self.path)
+                if not self._is_ready():
+                    await self._writer.connected()
                 self._feed = SqliteFeed(
                     self._reader, self._reading, self.store_id, is_shared=not self.in_memory
                 )
@@ -257,7 +257,8 @@ class Database:
                 if self._feed is not None:
                     await self._feed.close()
                     await self._finish()
-                await hop(await self._writer.connected(), self._tidy_up)
+                if self._has_written:
+                    await hop(await self._writer.connected(), self._tidy_up)
             finally:
                 await self._release()
                 self._closing = self._has_written = False
@@ -293,11 +294,12 @@ class Database:
         return list(dict.fromkeys(lane for lane in lanes if lane is not None))
 
     async def _release(self) -> None:
-        """The readers first: whoever closes a file last checkpoints it, and that must be the writer."""
+        """The readers first: whoever closes a file last checkpoints it, on its thread where it has one."""
         lanes, inline = self._lanes(), self._inline
         self._scanner = self._reader = self._writer = self._feed = self._inline = None
         try:
             if inline is not None:
+                exits.forget(inline)
                 inline.close()
             for lane in lanes:
                 if lane.connection is not None:
@@ -305,6 +307,20 @@ class Database:
                     await lane.connection.close()
         finally:
             self._lock.detach()
+
+    def _is_ready(self) -> bool:
+        """Whether one look, in the event loop's own thread, finds a file with nothing to be brought in order.
+
+        A log that may have to be recovered, and trouble of any kind, is the writer's.
+        """
+        if self._inline is None or files.size(self.path + "-wal"):
+            return False
+        with suppress(*NOT_INLINE):
+            connection = self._inline.connection
+            if not migrate.is_needed(connection, self.path) and _has_write_ahead_log(connection):
+                self._look_around(connection)
+                return True
+        return False
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """The writer's settings and the schema. Where both are in place already nothing is locked."""
@@ -341,12 +357,7 @@ class Database:
             self._lock.patiently(lambda: _run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:
-        """Index and checkpoint on the way out, unless somebody else is at work: then they will.
-
-        Who only read leaves both to those who wrote.
-        """
-        if not self._has_written:
-            return
+        """Index and checkpoint on the way out, unless somebody else is at work: then they will."""
         try:
             with translated(self.path):
                 if self._unindexed and not self.in_memory:
@@ -450,7 +461,8 @@ class Database:
 
     async def describe(self) -> StoreDescription:
         """The file and the SQLite behind this adapter."""
-        journal_mode, schema = await self.read(_journal_mode_and_schema)
+        modes = ("PRAGMA journal_mode", "PRAGMA user_version")
+        journal_mode, schema = await self.read(lambda tx: [tx.value(each) for each in modes])
         return StoreDescription(
             path=self.path,
             sqlite_version=sqlite3.sqlite_version,
@@ -467,15 +479,15 @@ def _run_all(connection: sqlite3.Connection, statements: Sequence[str]) -> None:
         connection.execute(statement)
 
 
+def _has_write_ahead_log(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA journal_mode").fetchone() == ("wal",))
+
+
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+    if not _has_write_ahead_log(connection):
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise sqlite3.OperationalError(f"no write-ahead log is possible here, only {mode}")
-
-
-def _journal_mode_and_schema(tx: Transaction) -> tuple[str, int]:
-    return tx.value("PRAGMA journal_mode"), tx.value("PRAGMA user_version")
 
 
 @contextmanager

@@ -9,13 +9,22 @@ import os
 import threading
 import warnings
 import weakref
-
-import aiosqlite
+from typing import Protocol
 
 WATCHER = "amfs-sqlite exit"
 
 _log = logging.getLogger("amfs_sqlite")
-_open: dict[aiosqlite.Connection, str] = {}
+
+
+class Held(Protocol):
+    """A connection that an adapter has, and that ends by itself when it is told to."""
+
+    def stop(self) -> object:
+        """End the thread behind it."""
+        ...
+
+
+_open: dict[Held, str] = {}
 _starting = threading.Lock()
 
 if hasattr(os, "register_at_fork"):
@@ -23,7 +32,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_open.clear)
 
 
-def watch(holder: object, connection: aiosqlite.Connection, path: str) -> None:
+def watch(holder: object, connection: Held, path: str) -> None:
     """Stop this connection when its holder is dropped or the main thread ends, should it be open then."""
     with _starting:
         _open[connection] = path
@@ -32,12 +41,12 @@ def watch(holder: object, connection: aiosqlite.Connection, path: str) -> None:
             threading.Thread(target=_stop_what_is_left, name=WATCHER, daemon=True).start()
 
 
-def forget(connection: aiosqlite.Connection) -> None:
+def forget(connection: Held) -> None:
     """This connection was closed."""
     _open.pop(connection, None)
 
 
-def _stop_what_was_dropped(connection: aiosqlite.Connection) -> None:
+def _stop_what_was_dropped(connection: Held) -> None:
     path = _open.pop(connection, None)
     if path is None:
         return

@@ -33,6 +33,9 @@ class InlineReader:
         for statement in READER_SETTINGS:
             self.connection.execute(statement)
 
+    def stop(self) -> None:
+        """There is no thread to end, and whoever still reads must not lose the file under his hands."""
+
     def close(self) -> None:
         """Let go of the file."""
         self._close_once()
