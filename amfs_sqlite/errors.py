@@ -169,10 +169,10 @@ class StoreError(AmfsError):
     code = "store_error"
     advice: ClassVar[str] = "see the cause below and check the file with verify"
 
-    def __init__(self, path: str, problem: str) -> None:
+    def __init__(self, path: str, problem: str, advice: str | None = None) -> None:
         self.path = path
         self.problem = problem
-        super().__init__(f"{quoted(path, 400)}: {problem}; {self.advice}")
+        super().__init__(f"{quoted(path, 400)}: {problem}; {advice or self.advice}")
 
 
 class StoreBusyError(StoreError):
@@ -191,10 +191,10 @@ class StoreFullError(StoreError):
 
 
 class StoreReadOnlyError(StoreError):
-    """The file, or its folder, cannot be written."""
+    """The file, or its folder, cannot be written, or it was opened for reading alone. Nothing was stored."""
 
     code = "read_only"
-    advice = "make the file and its folder writable for this user"
+    advice = "make the file and its folder writable for this user, or open it for reading alone"
 
 
 class StoreUnavailableError(StoreError):

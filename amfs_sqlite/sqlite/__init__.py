@@ -1,6 +1,8 @@
 """The SQLite adapter; the only place with SQL."""
 
 from amfs_sqlite.sqlite.adapter import SqliteAdapter
+from amfs_sqlite.sqlite.backup import BackupReport
 from amfs_sqlite.sqlite.connection import StoreDescription
+from amfs_sqlite.sqlite.restore import RestoreReport, restore
 
-__all__ = ["SqliteAdapter", "StoreDescription"]
+__all__ = ["BackupReport", "RestoreReport", "SqliteAdapter", "StoreDescription", "restore"]

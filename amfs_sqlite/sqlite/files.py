@@ -22,6 +22,11 @@ APPLICATION_ID = 0x414D4653  # "AMFS" in ASCII
 # SQLite puts "-journal" behind the name, and on Unix takes no longer path than this with it.
 MAX_NAME_BYTES = 255 - 8
 MAX_PATH_BYTES = 512 - 8
+BEFORE_MIGRATION = ".before-schema-"
+"""Between the name of a store and the schema it was about to get: a copy made before a migration."""
+
+# What belongs to a file while it is in use; beside another file of its name it would do damage.
+SIDE_SUFFIXES = ("-wal", "-shm", "-journal")
 
 log = logging.getLogger("amfs_sqlite")
 
@@ -71,7 +76,7 @@ def prepare(path: str, newest_schema: int) -> None:
         raise StoreReadOnlyError(path, f"cannot be created or read: {refused.strerror}") from refused
     except OSError as failed:
         raise StoreUnavailableError(path, f"cannot be opened: {failed.strerror}") from failed
-    _refuse_second_names(path)
+    refuse_second_names(path)
     if filled:
         _refuse_foreign(path, newest_schema)
     elif logged:
@@ -79,9 +84,50 @@ def prepare(path: str, newest_schema: int) -> None:
     _warn_of_wide_modes(path)
 
 
-def file_uri(path: str) -> str:
+def find(path: str, newest_schema: int) -> str:
+    """The URI by which the store at this path is read; nothing is made or changed.
+
+    Raises where there is none, where it is not ours or too new, and where reading would have to write.
+    """
+    _refuse_long(path)
+    try:
+        if Path(path).is_dir():
+            raise StoreUnavailableError(path, "is a folder, not a file")
+        if identity(path) is None:
+            raise StoreUnavailableError(path, "does not exist")
+        if not size(path):
+            raise StoreUnavailableError(path, "is empty, no store yet")
+    except OSError as failed:
+        raise StoreUnavailableError(path, f"cannot be read: {failed.strerror}") from failed
+    _refuse_foreign(path, newest_schema)
+    _warn_of_wide_modes(path)
+    return _reading_uri(path)
+
+
+def file_uri(path: str, mode: str = "rw") -> str:
     """The path as a URI for SQLite, so that no character of it is taken for a parameter."""
-    return Path(path).as_uri() + "?mode=rw"
+    return Path(path).as_uri() + f"?mode={mode}"
+
+
+def untouched_uri(path: str) -> str:
+    """As ``file_uri``, for a file that nobody changes: nothing is locked, and nothing put beside it."""
+    return file_uri(path, "ro") + "&immutable=1"
+
+
+def _reading_uri(path: str) -> str:
+    """Where SQLite may put its log and shared memory beside the file, or finds them, it reads beside writers.
+
+    Where it may not, and nobody left a log, the file stays as it is while it is read.
+    """
+    if os.access(Path(path).parent, os.W_OK) or os.access(path + "-shm", os.R_OK):
+        return file_uri(path, "ro")
+    if any(identity(path + suffix) for suffix in SIDE_SUFFIXES):
+        raise StoreReadOnlyError(
+            path,
+            "has a log beside it that cannot be read where nothing may be written",
+            "let somebody who may write open and close it, or copy it with all files beside it elsewhere",
+        )
+    return untouched_uri(path)
 
 
 def _refuse_long(path: str) -> None:
@@ -113,7 +159,7 @@ def _header(path: str) -> _Header | None:
     Read through SQLite, as a file that nobody changes: it locks nothing and puts nothing beside the file.
     Opening and closing the file any other way would drop every lock that this process holds on it.
     """
-    with closing(sqlite3.connect(Path(path).as_uri() + "?mode=ro&immutable=1", uri=True)) as connection:
+    with closing(sqlite3.connect(untouched_uri(path), uri=True)) as connection:
         try:
             (application_id,) = connection.execute("PRAGMA application_id").fetchone()
             (schema,) = connection.execute("PRAGMA user_version").fetchone()
@@ -141,7 +187,7 @@ def _refuse_foreign(path: str, newest_schema: int) -> None:
         raise NewerSchemaError(path, header.schema, newest_schema)
 
 
-def _refuse_second_names(path: str) -> None:
+def refuse_second_names(path: str) -> None:
     """SQLite keeps its log beside the name it was opened by: two names would be two logs of one file."""
     if (links := Path(path).stat().st_nlink) > 1:
         raise StoreUnavailableError(path, f"has {links} hard links; remove all names but one")
