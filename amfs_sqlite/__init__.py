@@ -43,6 +43,7 @@ from amfs_sqlite.models import (
     OutcomeType,
     Provenance,
     RecordedOutcome,
+    RetentionReport,
     ScopeInfo,
     SearchPage,
     SearchQuery,
@@ -52,6 +53,7 @@ from amfs_sqlite.models import (
 from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.rules.confidence import AMFS_0_3, HANDOFF, OutcomePolicy
+from amfs_sqlite.rules.redaction import Redacted, redact
 
 if TYPE_CHECKING:
     from amfs_sqlite.agent import (
@@ -134,7 +136,9 @@ __all__ = [
     "ReadTracker",
     "RecallConfig",
     "RecordedOutcome",
+    "Redacted",
     "ReferenceAdapter",
+    "RetentionReport",
     "ScopeInfo",
     "ScoreBreakdown",
     "ScoredEntry",
@@ -153,4 +157,5 @@ __all__ = [
     "VersionConflictError",
     "WatchHandle",
     "Write",
+    "redact",
 ]

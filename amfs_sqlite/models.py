@@ -76,6 +76,10 @@ class ArtifactRef(PartModel):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
+Withdrawal = Literal["archived", "erased"]
+"""``archived``: this version says that from here on nothing is there. ``erased``: its value was removed."""
+
+
 class MemoryEntry(OpenModel):
     """One version of one entry. Unknown fields are kept and come back under the name they came
     with.
@@ -104,6 +108,8 @@ class MemoryEntry(OpenModel):
     """Ours: applied successes since this value was written."""
     failure_count: int = Field(default=0, exclude=True)
     """Ours: applied failures since this value was written."""
+    withdrawn: Withdrawal | None = Field(default=None, exclude=True)
+    """Ours: why there is no value any more; None while there is one."""
 
     @classmethod
     def draft(
@@ -323,6 +329,21 @@ class ChangeEvent(Model):
     entry: MemoryEntry
 
 
+class RetentionReport(Model):
+    """What was erased or archived, or, of a dry run, would be.
+
+    ``versions`` are those whose values are gone, or of an archiving those that say that nothing is there (of
+    a dry run the current ones before them); in the order of keys, then versions. ``commit_ids`` are the
+    commits that did it, in order. ``remains`` are sentences about copies that could not be removed from the
+    files of the store; what left them before, such as a backup, is not looked for.
+    """
+
+    versions: Annotated[tuple[CommitEntry, ...], LISTS_TOO] = ()
+    commit_ids: Strings = ()
+    dry_run: bool = False
+    remains: Strings = ()
+
+
 SearchOrder = Literal["newest", "oldest", "relevance", "confidence", "recency", "version"]
 
 
@@ -411,7 +432,57 @@ class MemoryStats(Model):
     """Ours: outcomes recorded."""
 
 
-FindingCode = Literal["content", "record", "link", "gap", "order", "commit", "outcome", "head", "algorithm"]
+SignatureAlgorithm = Literal["hmac-sha256", "ed25519"]
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+
+
+class AnchorSignature(PartModel):
+    """Who vouches for an anchor: the algorithm, and what it gave, in hex."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    algorithm: SignatureAlgorithm
+    value: str = Field(pattern=r"^([0-9a-f]{64}|[0-9a-f]{128})$")
+
+
+class Anchor(Model):
+    """What a store came to at one moment, to be kept somewhere else.
+
+    ``sequence`` and ``digest`` are those of the newest commit then, 0 and '' where there was none; the counts
+    are of the whole store, whatever the namespace. ``signature`` covers everything else.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: Literal[1] = 1
+    store_id: str
+    sequence: Count
+    digest: str = Field(pattern=r"^([0-9a-f]{64})?$")
+    key_count: Count
+    version_count: Count
+    outcome_count: Count
+    taken_at: Instant
+    signature: AnchorSignature | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """``signature`` where there is one."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+FindingCode = Literal[
+    "content",
+    "record",
+    "link",
+    "gap",
+    "order",
+    "commit",
+    "outcome",
+    "head",
+    "algorithm",
+    "erasure",
+    "index",
+    "anchor",
+]
 
 
 class Finding(Model):
@@ -426,13 +497,19 @@ class Finding(Model):
 
 
 class VerifyReport(Model):
-    """What verify checked and what it found, in the order of keys, then commits."""
+    """What verify checked and what it found, in the order of keys, then commits.
+
+    ``checked_from`` is the number of the first commit that was checked: 1 for the whole store, or the first
+    behind the anchor it was asked to begin at. Then the counts are of what came since: the keys that were
+    touched, the versions, commits and outcomes.
+    """
 
     key_count: int
     version_count: int
     commit_count: int
     outcome_count: int
     findings: Annotated[tuple[Finding, ...], LISTS_TOO] = ()
+    checked_from: int = 1
 
     @property
     def ok(self) -> bool:

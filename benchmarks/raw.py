@@ -37,7 +37,7 @@ SETTINGS = (
 ENTRY = """
 SELECT c.entity_path, c.key, c.version, c.value, c.amfs_version, c.agent_id, c.session_id,
        c.written_at, c.tags, c.shared, c.ttl_at, c.artifact_refs, c.extra, c.content_hash,
-       c.integrity_chain, m.id, c.confidence, c.outcome_count, c.success_count, c.failure_count, NULL"""
+       c.integrity_chain, m.id, c.confidence, c.outcome_count, c.success_count, c.failure_count, NULL, c.kind"""
 WITH_COMMIT = "LEFT JOIN commits AS m ON m.sequence = c.sequence"
 ADDRESS = f"{HERE} AND c.entity_path = ? AND c.key = ?"
 READ = f"{ENTRY} FROM current AS c {WITH_COMMIT} WHERE {ADDRESS}"
@@ -169,7 +169,7 @@ class RawStore(AbstractContextManager["RawStore"]):
                 rows[version - 1] = (*row[:CONFIDENCE], *opinion)
         superseded = [*(row[WRITTEN_AT] for row in rows[1:]), None]
         shown = zip(rows[:limit], superseded, strict=False)
-        return [entry_of((path, key, *row, at)) for row, at in shown]
+        return [entry_of((path, key, *row, at, "write")) for row, at in shown]
 
     def search(self, match: str, limit: int) -> tuple[Sequence[MemoryEntry], bool, int]:
         """The newest entries that match, whether there are more, and how many of all have expired."""
@@ -278,14 +278,14 @@ class RawStore(AbstractContextManager["RawStore"]):
         row = self._run(STANDING_ENTRY, (path, key)).fetchone()
         (
             _, _, named, _, amfs_version, agent_id, session_id, _, _, shared, _, _, _, content, chain, _,
-            before, outcomes, successes, failures, _, key_id,
+            before, outcomes, successes, failures, _, _, key_id,
         ) = row  # fmt: skip
         outcome = OutcomeType(record.outcome_type)
         success = int(outcome is OutcomeType.SUCCESS)
         after = AMFS_0_3.after(before, outcome, record.causal_confidence)
         version, chain = named + 1, _sha256(content + chain)
         opinion = (after, outcomes + 1, successes + success, failures + 1 - success)
-        entry = entry_of((*row[:2], version, *row[3:14], chain, commit.id, *opinion, None))
+        entry = entry_of((*row[:2], version, *row[3:14], chain, commit.id, *opinion, None, "outcome"))
         digest = _record_digest(
             path, key, str(version), "outcome", content, amfs_version, agent_id, session_id,
             _spelled(entry.written_at), NO_TAGS, "shared" if shared else "private", None,

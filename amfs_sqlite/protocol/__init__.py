@@ -8,12 +8,15 @@ from amfs_sqlite.protocol.entries import Entries
 from amfs_sqlite.protocol.integrity import Integrity
 from amfs_sqlite.protocol.lifecycle import Lifecycle
 from amfs_sqlite.protocol.outcomes import Outcomes
+from amfs_sqlite.protocol.retention import Retention
 from amfs_sqlite.protocol.search import Search
 from amfs_sqlite.protocol.statistics import Statistics
 
 
 @runtime_checkable
-class AmfsAdapter(Entries, Changes, Outcomes, Commits, Search, Statistics, Integrity, Lifecycle, Protocol):
+class AmfsAdapter(
+    Entries, Changes, Outcomes, Commits, Search, Statistics, Integrity, Retention, Lifecycle, Protocol
+):
     """The whole adapter: the union of the nouns.
 
     What is given to an operation is of the type that its signature says, fields of models included, and None
@@ -31,6 +34,7 @@ __all__ = [
     "Integrity",
     "Lifecycle",
     "Outcomes",
+    "Retention",
     "Search",
     "Statistics",
 ]

@@ -13,10 +13,12 @@ from amfs_sqlite.models import (
     ChangeEvent,
     Commit,
     CommitResult,
+    EntryRef,
     MemoryEntry,
     MemoryStats,
     OutcomeRecord,
     RecordedOutcome,
+    RetentionReport,
     ScopeInfo,
     SearchPage,
     SearchQuery,
@@ -24,11 +26,12 @@ from amfs_sqlite.models import (
 )
 from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
-from amfs_sqlite.reference import commits, entries, integrity, outcomes, search, statistics
+from amfs_sqlite.reference import commits, entries, integrity, outcomes, retention, search, statistics
 from amfs_sqlite.reference.changes import StoreLog, close, follow_changes, told
 from amfs_sqlite.reference.store import Store
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_name, check_sources
+from amfs_sqlite.rules.retention import Signature, Under
 
 
 class ReferenceAdapter(AmfsAdapter):
@@ -262,3 +265,57 @@ class ReferenceAdapter(AmfsAdapter):
 
     async def verify(self) -> VerifyReport:
         return integrity.verify(self._store)
+
+    async def erase(
+        self,
+        refs: Sequence[EntryRef] = (),
+        *,
+        agent_id: str | None = None,
+        author: str,
+        message: str = "",
+        session_id: str | None = None,
+        dry_run: bool = False,
+    ) -> RetentionReport:
+        return retention.erase(self._store, refs, agent_id, Signature(author, message, session_id, dry_run))
+
+    async def prune(
+        self,
+        *,
+        entity_path: str | None = None,
+        keep_last: int | None = None,
+        keep_days: float | None = None,
+        keep: Sequence[EntryRef] = (),
+        include_system: bool = True,
+        author: str,
+        message: str = "",
+        session_id: str | None = None,
+        dry_run: bool = False,
+    ) -> RetentionReport:
+        return retention.prune(
+            self._store,
+            Under(entity_path, include_system),
+            keep_last=keep_last,
+            keep_days=keep_days,
+            keep=keep,
+            signature=Signature(author, message, session_id, dry_run),
+        )
+
+    async def archive_expired(
+        self,
+        *,
+        entity_path: str | None = None,
+        include_system: bool = True,
+        author: str,
+        message: str = "",
+        session_id: str | None = None,
+        dry_run: bool = False,
+    ) -> RetentionReport:
+        return await told(
+            self._store,
+            self._feed,
+            retention.archive_expired(
+                self._store,
+                Under(entity_path, include_system),
+                Signature(author, message, session_id, dry_run),
+            ),
+        )

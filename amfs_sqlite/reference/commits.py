@@ -67,12 +67,12 @@ def commit(
     if idempotency_key and first and first.payload != payload:
         raise IdempotencyConflictError(author, idempotency_key)
     if first:
-        return first.result.model_copy(deep=True)
+        return _repeated(state, first.result)
 
     def work(draft: State) -> CommitResult:
         now = store.clock.now()
         moved = _apply(store, draft, checked, now)
-        made = _made(
+        made = make(
             draft,
             kind="write" if any(isinstance(change, Write) for change in changes) else "outcome",
             author=author,
@@ -139,7 +139,7 @@ def recorded_result(store: Store, idempotency_key: str, author: str) -> CommitRe
     check_name(idempotency_key, "idempotency_key")
     check_is_text(author, "author")
     stored = state.results.get((author, idempotency_key))
-    return stored.result.model_copy(deep=True) if stored else None
+    return _repeated(state, stored.result) if stored else None
 
 
 def list_commits(
@@ -186,7 +186,7 @@ def save_commit(store: Store, given: Commit) -> Commit:
     if described(shown, given) == shown:
         return shown
     store.change(
-        lambda draft: _made(
+        lambda draft: make(
             draft,
             kind="description",
             author=given.author_agent_id,
@@ -256,7 +256,19 @@ def _apply(store: Store, draft: State, changes: Sequence[Change], now: datetime)
     return moved
 
 
-def _made(
+def _repeated(state: State, result: CommitResult) -> CommitResult:
+    """A first result, as it was, less what was erased since."""
+    entries = []
+    for entry in result.entries:
+        version = state.stored(entry.entity_path, entry.key, entry.version)
+        kept = version.as_written()
+        opinion = {name: getattr(entry, name) for name in ("confidence", "superseded_at", "commit_id")}
+        counts = {name: getattr(entry, name) for name in ("outcome_count", "success_count", "failure_count")}
+        entries.append(kept.model_copy(update=opinion | counts))
+    return result.model_copy(update={"entries": tuple(entries)})
+
+
+def make(
     draft: State,
     *,
     kind: CommitKind,
@@ -266,8 +278,11 @@ def _made(
     created_at: datetime,
     commit_id: str,
     describes: str | None = None,
+    listed: Sequence[CommitEntry] = (),
 ) -> StoredCommit:
-    """Make the commit of what was applied to the draft, and add it to the log."""
+    """Make the commit of what was applied to the draft, and add it to the log. ``listed`` are versions that
+    it is about without writing them.
+    """
     hashes = [each.written.content_hash or "" for each in draft.written_by(draft.next_sequence)]
     parent = _newest_id(draft, MAIN_BRANCH)
     commit = Commit(
@@ -275,6 +290,7 @@ def _made(
         message=message,
         author_agent_id=author,
         session_id=session_id,
+        entries=tuple(listed),
         tree_hash=tree_hash(hashes) if hashes else None,
         parent_ids=() if parent is None else (parent,),
         created_at=created_at,
@@ -322,15 +338,7 @@ def _find(state: State, commit_id: str) -> StoredCommit | None:
 def _shown(state: State, stored: StoredCommit) -> Commit:
     """A commit as the log shows it: with its entries, its effects, and its latest description."""
     own = stored.commit
-    wrote = [
-        CommitEntry(
-            entity_path=version.written.entity_path,
-            key=version.written.key,
-            version=version.written.version,
-            content_hash=version.written.content_hash,
-        )
-        for version in state.written_by(own.sequence)
-    ]
+    wrote = [version.listed for version in state.written_by(own.sequence)]
     effects = [effect for each in state.reported_by(own.sequence) for effect in each.effects]
     shown = own.model_copy(
         update={

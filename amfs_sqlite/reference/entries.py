@@ -25,18 +25,19 @@ def insert(draft: State, write: Write, now: datetime) -> MemoryEntry:
     """Store the next version of a key; return it as written."""
     entry = write.entry
     address = (entry.entity_path, entry.key)
+    standing = draft.keys[address].current if address in draft.keys else None
     before = draft.current(*address, viewer=None)
     seen = draft.current(*address, viewer=entry.agent_id)
     current = before.written.version if before else None
     check_expected(write.expected_version, current, seen.written.agent_id if seen else None, address)
     content = content_hash(decode(encode(entry.value)))
-    chain = before.written.integrity_chain if before else None
+    chain = standing.written.integrity_chain if standing else None
     written_at = entry.provenance.written_at or now
     carried = seen.opinion.outcome_count if seen else 0
     complete = entry.model_copy(
         update={
             "outcome_count": carried if write.carries_outcome_count else entry.outcome_count,
-            "version": next_version(current),
+            "version": next_version(standing.written.version if standing else None),
             "provenance": entry.provenance.model_copy(update={"written_at": written_at}),
             "content_hash": content,
             "integrity_chain": integrity_chain(content, chain),
@@ -44,6 +45,7 @@ def insert(draft: State, write: Write, now: datetime) -> MemoryEntry:
             "superseded_at": None,
             "success_count": 0,
             "failure_count": 0,
+            "withdrawn": None,
         }
     )
     return draft.append(complete, "write").as_written()
@@ -100,7 +102,7 @@ def list_entries(
         for (path, _), key in state.keys.items()
         if is_asked_for(path)
         for version in (key.versions if include_superseded else [key.current])
-        if version.is_visible(viewer)
+        if version.is_visible(viewer) and (include_superseded or not version.withdrawn)
     ]
 
 

@@ -62,7 +62,7 @@ def _version_problems(
     written = version.written
     if not _is_hash(written.content_hash):
         yield "algorithm", "the contentHash is missing or of an unknown form"
-    elif _hash_of(version.value) != written.content_hash:
+    elif version.value is not None and _hash_of(version.value) != written.content_hash:
         yield "content", "the value does not hash to its contentHash"
     if not _is_hash(written.integrity_chain):
         yield "algorithm", "the integrityChain is missing or of an unknown form"
@@ -110,7 +110,7 @@ def _record_digest_of(state: State, address: Address, version: StoredVersion) ->
     """The digest of a version at the address it is filed under, whatever its value."""
     filed = version.written.model_copy(update={"entity_path": address[0], "key": address[1]})
     try:
-        return state.record_digest(replace(version, written=filed, value="null"))
+        return state.record_digest(replace(version, written=filed))
     except UNREADABLE:
         return None
 

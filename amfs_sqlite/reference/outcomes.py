@@ -83,10 +83,10 @@ def list_outcomes(
 
 def _check_exists(draft: State, ref: EntryRef, agent_id: str) -> None:
     """Refuse what was not there for the reporter before its outcome moved anything."""
-    stored = draft.keys.get((ref.entity_path, ref.key))
-    found = None
-    if stored:
-        found = stored.current if ref.version is None else stored.version(ref.version)
+    found = draft.current(ref.entity_path, ref.key, agent_id)
+    if ref.version is not None:
+        stored = draft.keys.get((ref.entity_path, ref.key))
+        found = stored.version(ref.version) if stored else None
     if found is None or not found.is_visible(agent_id):
         raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
 

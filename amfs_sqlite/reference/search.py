@@ -35,7 +35,7 @@ def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
     is_ranked = query.sort_by != "relevance" or may_rank
     passing = [
         Found(entry, _position(key, entry, query, terms if is_ranked else None))
-        for key in state.keys.values()
+        for key in _present(state)
         if key.current.is_visible(viewer) and _passes(entry := state.shown(key.current), query, terms)
     ]
     live = [found for found in passing if not is_expired(found.entry.ttl_at, now)]
@@ -62,9 +62,13 @@ def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
     )
 
 
+def _present(state: State) -> list[StoredKey]:
+    return [key for key in state.keys.values() if not key.current.withdrawn]
+
+
 def _hit_count(state: State, terms: Sequence[Term] | None) -> int:
     """How many entries hold the text, whatever else is asked for."""
-    shown = (state.shown(key.current) for key in state.keys.values())
+    shown = (state.shown(key.current) for key in _present(state))
     return sum(matches(terms or (), entry_tokens(entry)) for entry in shown)
 
 

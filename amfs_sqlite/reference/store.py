@@ -9,10 +9,12 @@ from amfs_sqlite.errors import AdapterClosedError
 from amfs_sqlite.models import (
     MAIN_BRANCH,
     Commit,
+    CommitEntry,
     CommitResult,
     MemoryEntry,
     OutcomeEffect,
     OutcomeRecord,
+    Withdrawal,
 )
 from amfs_sqlite.rules import hashing
 from amfs_sqlite.rules.confidence import OutcomePolicy
@@ -43,23 +45,43 @@ class StoredVersion:
 
     ``number`` is the store-wide order of versions, ``sequence`` the commit that wrote this one.
     ``written`` has neither the value nor unknown fields: both are kept as text, so that nobody
-    outside holds a part of them.
+    outside holds a part of them. ``value`` is None in a tombstone and once it was erased.
     """
 
     number: int
     sequence: int
     kind: str
     written: MemoryEntry
-    value: str
+    value: str | None
     extra: str
+    extra_hash: str
     opinion: Opinion
     digest: str
 
+    @property
+    def withdrawn(self) -> Withdrawal | None:
+        """Why there is no value; None while there is one."""
+        if self.value is not None:
+            return None
+        return "archived" if self.kind == "tombstone" else "erased"
+
     def as_written(self) -> MemoryEntry:
-        """The version as it was written, as a new object."""
+        """The version as it was written, less what was erased since, as a new object."""
         fields = {name: getattr(self.written, name) for name in MemoryEntry.model_fields}
-        fields["value"] = decode(self.value)
+        fields["value"] = None if self.value is None else decode(self.value)
+        fields["withdrawn"] = self.withdrawn
         return MemoryEntry.model_validate(fields | decode(self.extra))
+
+    @property
+    def listed(self) -> CommitEntry:
+        """The version as a commit names it."""
+        written = self.written
+        return CommitEntry(
+            entity_path=written.entity_path,
+            key=written.key,
+            version=written.version,
+            content_hash=written.content_hash,
+        )
 
     def is_visible(self, viewer: str | None) -> bool:
         """Whether the viewer may see this version."""
@@ -133,6 +155,8 @@ class State:
     commits: dict[int, StoredCommit] = field(default_factory=dict)
     outcomes: list[StoredOutcome] = field(default_factory=list)
     results: dict[tuple[str, str], StoredResult] = field(default_factory=dict)
+    erasures: dict[int, int] = field(default_factory=dict)
+    """By the number of the version, the sequence of the commit that erased it."""
     head: tuple[int, str] = (0, hashing.GENESIS)
 
     def copy(self) -> Self:
@@ -143,6 +167,7 @@ class State:
             commits=dict(self.commits),
             outcomes=list(self.outcomes),
             results=dict(self.results),
+            erasures=dict(self.erasures),
         )
 
     @property
@@ -165,8 +190,9 @@ class State:
             sequence=self.next_sequence,
             kind=kind,
             written=MemoryEntry.model_validate(fields | {"value": None}),
-            value=encode(entry.value),
+            value=None if kind == "tombstone" else encode(entry.value),
             extra=encode(entry.model_extra or {}, "extra"),
+            extra_hash=hashing.content_hash(decode(encode(entry.model_extra or {}, "extra"))),
             opinion=Opinion.of(entry),
             digest="",
         )
@@ -176,11 +202,18 @@ class State:
 
     def move(self, version: StoredVersion, opinion: Opinion) -> StoredVersion:
         """Give a version another opinion."""
+        return self._put(version, replace(version, opinion=opinion))
+
+    def erase(self, version: StoredVersion, sequence: int) -> None:
+        """Take the value and the unknown fields of a version away, by the commit of this sequence."""
+        self._put(version, replace(version, value=None, extra="{}"))
+        self.erasures[version.number] = sequence
+
+    def _put(self, version: StoredVersion, changed: StoredVersion) -> StoredVersion:
         address = (version.written.entity_path, version.written.key)
-        moved = replace(version, opinion=opinion)
-        versions = tuple(moved if each is version else each for each in self.keys[address].versions)
+        versions = tuple(changed if each is version else each for each in self.keys[address].versions)
         self.keys[address] = replace(self.keys[address], versions=versions)
-        return moved
+        return changed
 
     def record_digest(self, version: StoredVersion) -> str:
         """The digest of a version as it was written."""
@@ -189,7 +222,7 @@ class State:
             namespace=self.namespace,
             branch=MAIN_BRANCH,
             kind=version.kind,
-            extra_hash=hashing.content_hash(decode(version.extra)),
+            extra_hash=version.extra_hash,
         )
 
     def written_by(self, sequence: int) -> list[StoredVersion]:
@@ -223,9 +256,11 @@ class State:
         return next(each for each in self.keys[entity_path, key].versions if each.written.version == version)
 
     def current(self, entity_path: str, key: str, viewer: str | None) -> StoredVersion | None:
-        """The current version, where there is one and the viewer may see it."""
+        """What is there now, where something is and the viewer may see it."""
         stored = self.keys.get((entity_path, key))
-        return stored.current if stored and stored.current.is_visible(viewer) else None
+        if stored is None or stored.current.withdrawn or not stored.current.is_visible(viewer):
+            return None
+        return stored.current
 
     def is_hidden_from(self, viewer: str | None) -> Callable[[str, str, int], bool]:
         """Tells of any version (path, key, version) whether it is there and hidden from the viewer."""

@@ -155,7 +155,7 @@ def _reason(
                 )
         if any(before.applied for before in earlier):
             return "already_applied"
-    if not is_visible(current.shared, current.agent_id, record.agent_id):
+    if current.withdrawn or not is_visible(current.shared, current.agent_id, record.agent_id):
         return "stale"
     if policy.once and named is not None and named.content_hash != current.content_hash:
         return "stale"

@@ -14,10 +14,12 @@ from amfs_sqlite.models import (
     ChangeEvent,
     Commit,
     CommitResult,
+    EntryRef,
     MemoryEntry,
     MemoryStats,
     OutcomeRecord,
     RecordedOutcome,
+    RetentionReport,
     ScopeInfo,
     SearchPage,
     SearchQuery,
@@ -26,7 +28,8 @@ from amfs_sqlite.models import (
 from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
-from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, search, statistics
+from amfs_sqlite.rules.retention import Signature, Under
+from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, retention, search, statistics
 from amfs_sqlite.sqlite.connection import Database, Durability, StoreDescription
 
 
@@ -285,3 +288,55 @@ class SqliteAdapter(AmfsAdapter):
 
     async def verify(self) -> VerifyReport:
         return await self._database.scan(integrity.verify)
+
+    async def erase(
+        self,
+        refs: Sequence[EntryRef] = (),
+        *,
+        agent_id: str | None = None,
+        author: str,
+        message: str = "",
+        session_id: str | None = None,
+        dry_run: bool = False,
+    ) -> RetentionReport:
+        return await self._database.remove(
+            retention.erase, refs, agent_id, Signature(author, message, session_id, dry_run)
+        )
+
+    async def prune(
+        self,
+        *,
+        entity_path: str | None = None,
+        keep_last: int | None = None,
+        keep_days: float | None = None,
+        keep: Sequence[EntryRef] = (),
+        include_system: bool = True,
+        author: str,
+        message: str = "",
+        session_id: str | None = None,
+        dry_run: bool = False,
+    ) -> RetentionReport:
+        return await self._database.remove(
+            retention.prune,
+            Under(entity_path, include_system),
+            keep_last=keep_last,
+            keep_days=keep_days,
+            keep=keep,
+            signature=Signature(author, message, session_id, dry_run),
+        )
+
+    async def archive_expired(
+        self,
+        *,
+        entity_path: str | None = None,
+        include_system: bool = True,
+        author: str,
+        message: str = "",
+        session_id: str | None = None,
+        dry_run: bool = False,
+    ) -> RetentionReport:
+        return await self._database.write(
+            retention.archive_expired,
+            Under(entity_path, include_system),
+            Signature(author, message, session_id, dry_run),
+        )

@@ -28,13 +28,13 @@ COLUMNS = """v.version, v.value, v.amfs_version, v.agent_id, v.session_id, v.wri
 AS_WRITTEN = f"""
 SELECT v.sequence, v.id, 0, iif(v.kind = 'outcome', 'outcome', 'write'), m.id,
        c.entity_path, c.key, {COLUMNS}, m.id,
-       v.confidence, v.outcome_count, v.success_count, v.failure_count, NULL
+       v.confidence, v.outcome_count, v.success_count, v.failure_count, NULL, v.kind
 FROM versions AS v CROSS JOIN current AS c ON c.id = v.key_id JOIN commits AS m ON m.sequence = v.sequence
 WHERE v.id > :version AND (:until IS NULL OR v.sequence <= :until)"""
 AS_MOVED = f"""
 SELECT o.sequence, o.newest_version_id, e.id, 'outcome', m.id,
        c.entity_path, c.key, {COLUMNS}, w.id,
-       e.confidence_after, v.outcome_count, v.success_count, v.failure_count, NULL,
+       e.confidence_after, v.outcome_count, v.success_count, v.failure_count, NULL, v.kind,
        e.key_id, e.version, e.success
 FROM outcomes AS o CROSS JOIN outcome_effects AS e ON e.outcome_id = o.id
 CROSS JOIN versions AS v ON v.key_id = e.key_id AND v.version = e.version
@@ -110,13 +110,14 @@ def _counted(tx: Transaction, moved: Iterable[tuple[Any, ...]]) -> Iterator[tupl
     for *row, key_id, version, success in moved:
         successes, failures = counts.get((key_id, version)) or tx.row(BEFORE, (key_id, version, row[2]))
         successes, failures = counts[key_id, version] = successes + success, failures + 1 - success
-        *rest, outcome_count, success_count, failure_count, superseded_at = row
+        *rest, outcome_count, success_count, failure_count, superseded_at, kind = row
         yield (
             *rest,
             outcome_count + successes + failures,
             success_count + successes,
             failure_count + failures,
             superseded_at,
+            kind,
         )
 
 

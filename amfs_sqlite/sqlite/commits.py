@@ -190,7 +190,7 @@ def commit(tx: Transaction, asked: CommitRequest) -> CommitResult:
     return result
 
 
-class _Made(NamedTuple):
+class Made(NamedTuple):
     """A commit that was appended: its columns as ``COMMIT_AS_MADE`` selects them, and what belongs to it."""
 
     row: tuple[Any, ...]
@@ -212,7 +212,7 @@ class _Made(NamedTuple):
         ]
 
 
-def _made(tx: Transaction, asked: CommitRequest) -> _Made:
+def _made(tx: Transaction, asked: CommitRequest) -> Made:
     """Apply the changes of a request that was not made before."""
     draft = begin(tx)
     written: list[MemoryEntry] = []
@@ -256,15 +256,18 @@ def append(
     session_id: str | None,
     given: Commit | None = None,
     describes: str | None = None,
-) -> _Made:
-    """Append the drafted commit to the log and move the head. ``given`` is a commit from outside."""
+    listed: Sequence[CommitEntry] = (),
+) -> Made:
+    """Append the drafted commit to the log and move the head. ``given`` is a commit from outside, ``listed``
+    are versions that it is about without writing them.
+    """
     ground = draft.ground
     newest = ground.newest_commit_id
     branch = tx.branch if given is None else given.branch
     parents = given.parent_ids if given else () if newest is None else (newest,)
     tree = tree_hash(line.content_hash for line in draft.lines) if draft.lines else None
     tree = tree if given is None else given.tree_hash
-    listed = () if given is None else given.entries
+    listed = listed if given is None else given.entries
     created_at = tx.now if given is None else given.created_at
     sequence = draft.sequence
     digest = commit_digest(
@@ -306,7 +309,7 @@ def append(
     if branch == tx.branch and kind != "description":
         ground.newest_commit_id = commit_id
     tx.sequence = sequence
-    return _Made((*row[:11], row[12], digest), draft)
+    return Made((*row[:11], row[12], digest), draft)
 
 
 def recorded_result(tx: Transaction, idempotency_key: str, *, author: str) -> CommitResult | None:

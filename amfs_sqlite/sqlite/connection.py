@@ -3,8 +3,8 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, get_args
 
 import aiosqlite
@@ -19,15 +19,17 @@ from amfs_sqlite.errors import (
     StoreUnavailableError,
     quoted,
 )
-from amfs_sqlite.models import MAIN_BRANCH
+from amfs_sqlite.models import RetentionReport
 from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_flag, check_name, check_sources
 from amfs_sqlite.sqlite import exits, files, functions, index, migrate
 from amfs_sqlite.sqlite.ground import Ground
+from amfs_sqlite.sqlite.groups import Groups, snapshot
 from amfs_sqlite.sqlite.guard import known_faults
 from amfs_sqlite.sqlite.inline import NOT_INLINE, READER_SETTINGS, InlineReader
-from amfs_sqlite.sqlite.lanes import Answer, Body, Lane, connect, hop, to_the_end
+from amfs_sqlite.sqlite.lanes import Lane, connect, hop, to_the_end
 from amfs_sqlite.sqlite.locking import WriteLock
+from amfs_sqlite.sqlite.scrubbing import scrub
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.translation import translated
 from amfs_sqlite.sqlite.watching import SqliteFeed
@@ -92,6 +94,7 @@ class Database:
         self._clock = clock
         self._ids = ids
         self._lock = WriteLock(self.path, in_memory=self.in_memory, timeout_s=busy_timeout_s)
+        self._groups = Groups(self.path, namespace, self._lock)
         self._writer: Lane | None = None
         self._reader: Lane | None = None
         self._scanner: Lane | None = None
@@ -189,6 +192,16 @@ class Database:
         await feed.delivered(sequence)
         return answer  # type: ignore[no-any-return]  # what the body returned
 
+    async def remove(
+        self, body: Callable[Concatenate[Transaction, P], RetentionReport], *args: P.args, **kwargs: P.kwargs
+    ) -> RetentionReport:
+        """As ``write``; then nothing of what it removed is left in the file's free space, nor in its log."""
+        report = await self.write(body, *args, **kwargs)
+        if report.dry_run or self.in_memory:
+            return report
+        remains = await hop(await self._lane(self._writer).connected(), scrub, self._lock, self.path)
+        return report.model_copy(update={"remains": remains})
+
     @property
     def feed(self) -> SqliteFeed:
         """What watches and iterators hang on."""
@@ -228,12 +241,12 @@ class Database:
                     files.prepare(self.path, migrate.NEWEST)
                 self._lock.attach()
             try:
-                self._writer = Lane(self._connect_writer, self._run_writes, self._announce)
+                self._writer = Lane(self._connect_writer, self._groups.write, self._announce)
                 if self.in_memory:
                     self._reader = self._scanner = self._writer
                 else:
-                    self._reader = Lane(self._connect_reader, self._run_reads, group_limit=READS_TOGETHER)
-                    self._scanner = Lane(self._connect_reader, self._run_reads, group_limit=1)
+                    self._reader = Lane(self._connect_reader, self._groups.read, group_limit=READS_TOGETHER)
+                    self._scanner = Lane(self._connect_reader, self._groups.read, group_limit=1)
                     if self._inline_reads:
                         self._inline = InlineReader(self.path)
                         exits.watch(self._writer, self._inline, self.path)
@@ -337,7 +350,7 @@ class Database:
     def _look_around(self, connection: sqlite3.Connection) -> None:
         # In a snapshot, which is refused as busy while another process creates the file. Outside of one
         # SQLite would judge by what it knew of the schema before, and say that there is no such table.
-        with _snapshot(connection):
+        with snapshot(connection):
             connection.execute("SELECT count(*) FROM sqlite_master")
             tx = self._transaction(connection)
             self.store_id = migrate.store_id(tx)
@@ -369,72 +382,6 @@ class Database:
         except (StoreFullError, StoreReadOnlyError, StoreUnavailableError) as error:
             # Both are derived or repeated work: what was acknowledged is in the file.
             files.log.warning("the text index and the log were left as they are at closing: %s", error)
-
-    # ------------------------------------------------------------------ running jobs, on the threads
-
-    def _run_writes(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
-        """All in one transaction; if one raises, once more with each apart, so that only that one fails."""
-        answers: list[Answer] = []
-        try:
-            with (
-                translated(self.path),
-                self._lock.exclusively(connection),
-                self._ground(connection) as ground,
-            ):
-                for body in bodies:
-                    answers.append(Answer(body(connection, ground)))  # noqa: PERF401 - how far it came matters
-        except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
-            raised_by_a_body = len(answers) < len(bodies) and not isinstance(error, StoreBusyError)
-            if len(bodies) > 1 and raised_by_a_body:
-                return self._run_writes_apart(connection, bodies)
-            return [Answer(error=error)] * len(bodies)
-        return answers
-
-    @contextmanager
-    def _ground(self, connection: sqlite3.Connection) -> Iterator[Ground | None]:
-        """What commits build on, written back at the end; None where the store has no head."""
-        ground = Ground.of(connection, self.namespace, MAIN_BRANCH)
-        yield ground
-        if ground is not None:
-            ground.settle(connection)
-
-    def _run_writes_apart(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
-        try:
-            with translated(self.path), self._lock.exclusively(connection):
-                return [self._run_apart(connection, body) for body in bodies]
-        except StoreFullError:  # the whole transaction went with one job: what fits may still go in alone
-            return [answer for body in bodies for answer in self._run_writes(connection, [body])]
-        except Exception as error:  # noqa: BLE001 - SQLite gave up the transaction, and all jobs with it
-            return [Answer(error=error)] * len(bodies)
-
-    def _run_apart(self, connection: sqlite3.Connection, body: Body) -> Answer:
-        connection.execute("SAVEPOINT job")
-        try:
-            with translated(self.path), self._ground(connection) as ground:
-                answer = Answer(body(connection, ground))
-        except Exception as error:
-            if not connection.in_transaction:
-                raise
-            connection.execute("ROLLBACK TO job")
-            answer = Answer(error=error)
-        connection.execute("RELEASE job")
-        return answer
-
-    def _run_reads(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
-        return [self._run_read(connection, body) for body in bodies]
-
-    def _run_read(self, connection: sqlite3.Connection, body: Body) -> Answer:
-        """In a snapshot that ends with the answer. Waits only while another process recovers the file."""
-
-        def once() -> Any:
-            with _snapshot(connection):
-                return body(connection, None)
-
-        try:
-            with translated(self.path):
-                return Answer(self._lock.patiently(once))
-        except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
-            return Answer(error=error)
 
     # ------------------------------------------------------------------ beside the jobs
 
@@ -488,13 +435,3 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise sqlite3.OperationalError(f"no write-ahead log is possible here, only {mode}")
-
-
-@contextmanager
-def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")

@@ -28,13 +28,15 @@ from amfs_sqlite.sqlite.transaction import Transaction, weight
 ENTRY = """
 SELECT c.entity_path, c.key, c.version, c.value, c.amfs_version, c.agent_id, c.session_id,
        c.written_at, c.tags, c.shared, c.ttl_at, c.artifact_refs, c.extra, c.content_hash,
-       c.integrity_chain, m.id, c.confidence, c.outcome_count, c.success_count, c.failure_count, NULL
+       c.integrity_chain, m.id, c.confidence, c.outcome_count, c.success_count, c.failure_count, NULL, c.kind
 FROM current AS c LEFT JOIN commits AS m ON m.sequence = c.sequence
 """
 VALUE = 3
 """Its place among the columns of ``ENTRY`` and ``ENTRY_VERSION``."""
 HERE = "c.namespace = :namespace AND c.branch = :branch"
 AT = f"{HERE} AND c.entity_path = :entity_path AND c.key = :key"
+# Not IS NOT NULL, for which SQLite would fetch all of a long value.
+PRESENT = "typeof(c.value) <> 'null'"
 VISIBLE = "(:viewer IS NULL OR c.shared = 1 OR c.agent_id = :viewer)"
 # One range that an index can walk, and within it the rule: the path itself, or below it.
 BELOW = (
@@ -59,7 +61,8 @@ SELECT c.entity_path, c.key, v.version, v.value, v.amfs_version, v.agent_id, v.s
        v.outcome_count + (SELECT count(*) {IN_PLACE}),
        v.success_count + (SELECT coalesce(sum(e.success), 0) {IN_PLACE}),
        v.failure_count + (SELECT coalesce(sum(1 - e.success), 0) {IN_PLACE}),
-       (SELECT n.written_at FROM versions AS n WHERE n.key_id = v.key_id AND n.version = v.version + 1)
+       (SELECT n.written_at FROM versions AS n WHERE n.key_id = v.key_id AND n.version = v.version + 1),
+       v.kind
 FROM versions AS v JOIN current AS c ON c.id = v.key_id
 LEFT JOIN commits AS m ON m.sequence = v.sequence
 """
@@ -71,11 +74,13 @@ AND (:since IS NULL OR v.written_at >= :since) AND (:until IS NULL OR v.written_
 ORDER BY v.version LIMIT :limit"""
 VERSION_AT = f"{ENTRY_VERSION} WHERE {AT} AND v.version = :version AND {VERSION_VISIBLE}"
 
-STANDING = f"""
-SELECT c.id, c.version_id, c.version, c.integrity_chain, c.agent_id, c.shared, c.tags, c.outcome_count
-FROM current AS c WHERE {AT}"""
+# Of what was withdrawn no tags are kept beside the row.
+BUILT_ON = f"""
+c.id, c.version_id, c.version, c.integrity_chain, c.agent_id, c.shared,
+iif({PRESENT}, c.tags, '[]'), c.outcome_count, {PRESENT}"""
+STANDING = f"SELECT {BUILT_ON} FROM current AS c WHERE {AT}"
 FOUND = f"""
-SELECT c.id, c.version_id, c.version, c.integrity_chain, c.agent_id, c.shared, c.tags, c.outcome_count,
+SELECT {BUILT_ON},
        {ENTRY.lstrip().removeprefix("SELECT ")} WHERE {AT}"""
 INSERT_CURRENT = """
 INSERT INTO current (value, amfs_version, agent_id, session_id, written_at, tags, shared, ttl_at,
@@ -111,6 +116,7 @@ class Standing(NamedTuple):
     shared: int
     tags: str
     outcome_count: int
+    is_present: int
 
 
 class Found(NamedTuple):
@@ -152,9 +158,9 @@ def read(
 
 
 def current(tx: Transaction, entity_path: str, key: str, viewer: str | None) -> MemoryEntry | None:
-    """The current version, expired or not."""
+    """The current version, expired or not; None where it was withdrawn."""
     row = tx.one(CURRENT_ENTRY, place(tx, entity_path, key))
-    if row is None:
+    if row is None or row[VALUE] is None:
         return None
     tx.check_length(row[VALUE])
     entry = entry_of(row)
@@ -175,7 +181,7 @@ def list_entries(
     check_flag(descendants, "descendants")
     check_flag(include_system, "include_system")
     check_optional_text(viewer, "viewer")
-    conditions = [HERE, VERSION_VISIBLE if include_superseded else VISIBLE]
+    conditions = [HERE, *([VERSION_VISIBLE] if include_superseded else [VISIBLE, PRESENT])]
     if entity_path:
         conditions.append(BELOW if descendants else "c.entity_path = :entity_path")
     if not include_system:
@@ -253,18 +259,19 @@ def write(tx: Transaction, draft: CommitDraft, change: PreparedWrite) -> MemoryE
     """Append the entry as the next version of its key."""
     entry = change.entry
     before = standing(tx, entry.entity_path, entry.key)
-    known = before is not None and is_visible(bool(before.shared), before.agent_id, entry.agent_id)
+    there = before if before is not None and before.is_present else None
+    known = there is not None and is_visible(bool(there.shared), there.agent_id, entry.agent_id)
     check_expected(
         change.expected_version,
-        before and before.version,
-        before.agent_id if before and known else None,
+        there and there.version,
+        there.agent_id if there and known else None,
         (entry.entity_path, entry.key),
     )
     changes: dict[str, Any] = {"value": decode(change.value), "content_hash": change.content_hash}
     if entry.provenance.written_at is None:
         changes["provenance"] = entry.provenance.copied(written_at=tx.now)
     if change.carries_outcome_count:
-        changes["outcome_count"] = before.outcome_count if before and known else 0
+        changes["outcome_count"] = there.outcome_count if there and known else 0
     return append(tx, draft, entry, changes, change.value, before=before)
 
 
@@ -273,13 +280,13 @@ def append(
     draft: CommitDraft,
     entry: MemoryEntry,
     changes: dict[str, Any],
-    value: str,
+    value: str | None,
     *,
     before: Standing | None,
     kind: str = "write",
 ) -> MemoryEntry:
     """Store the entry with these changes as the next version behind what stands there: hashes, both rows,
-    tags, and its line in the commit. ``value`` is the text of its value.
+    tags, and its line in the commit. ``value`` is the text of its value, None in a tombstone.
 
     ``success_count`` and ``failure_count`` are taken from the entry.
     """

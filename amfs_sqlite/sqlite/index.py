@@ -1,7 +1,7 @@
 """The text index, kept lazily: writers bring it up to date, searches look at the rest themselves."""
 
 from amfs_sqlite.rules.text import TOKENIZER_VERSION, entry_tokens, joined
-from amfs_sqlite.sqlite.entries import ENTRY
+from amfs_sqlite.sqlite.entries import ENTRY, PRESENT
 from amfs_sqlite.sqlite.rows import entry_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -15,8 +15,9 @@ PENDING = """
 SELECT v.id, c.id FROM versions AS v JOIN current AS c ON c.id = v.key_id AND c.version_id = v.id
 WHERE v.id > ? ORDER BY v.id LIMIT ?"""
 NEWEST = "SELECT coalesce(max(id), 0) FROM versions"
-ENTRY_OF_KEY = f"{ENTRY} WHERE c.id = ?"
+ENTRY_OF_KEY = f"{ENTRY} WHERE c.id = ? AND {PRESENT}"
 CLEAR = "DELETE FROM text_index"
+REMOVE = "DELETE FROM text_index WHERE rowid = ?"
 REPLACE = "INSERT OR REPLACE INTO text_index (rowid, tokens) VALUES (?, ?)"
 ADVANCE = """
 INSERT OR REPLACE INTO text_state (one, indexed_version_id, tokenizer_version) VALUES (1, ?, ?)"""
@@ -34,6 +35,11 @@ def pending_count(tx: Transaction, limit: int) -> int:
     return count
 
 
+def remove(tx: Transaction, key_id: int) -> None:
+    """Take a key out of the index: nothing is there any more."""
+    tx.run(REMOVE, (key_id,))
+
+
 def catch_up(tx: Transaction, limit: int) -> int:
     """Index the longest unindexed keys, a batch of them; how many versions are left, up to the limit."""
     through = indexed_through(tx)
@@ -41,8 +47,9 @@ def catch_up(tx: Transaction, limit: int) -> int:
         tx.run(CLEAR)
     pending = tx.all(PENDING, (through, BATCH))
     for _, key_id in pending:
-        row = tx.row(ENTRY_OF_KEY, (key_id,))
-        tx.run(REPLACE, (key_id, joined(entry_tokens(entry_of(row)))))
+        row = tx.one(ENTRY_OF_KEY, (key_id,))
+        if row is not None:
+            tx.run(REPLACE, (key_id, joined(entry_tokens(entry_of(row)))))
     through = pending[-1][0] if len(pending) == BATCH else tx.value(NEWEST)
     tx.run(ADVANCE, (through, TOKENIZER_VERSION))
     return pending_count(tx, limit)

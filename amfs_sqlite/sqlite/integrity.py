@@ -35,7 +35,7 @@ VERSIONS = """
 SELECT v.key_id, c.namespace, c.branch, v.kind, v.record_digest, v.id, v.sequence, v.extra_hash,
        c.entity_path, c.key, v.version, v.value, v.amfs_version, v.agent_id, v.session_id,
        v.written_at, v.tags, v.shared, v.ttl_at, v.artifact_refs, v.extra, v.content_hash,
-       v.integrity_chain, m.id, v.confidence, v.outcome_count, v.success_count, v.failure_count, NULL
+       v.integrity_chain, m.id, v.confidence, v.outcome_count, v.success_count, v.failure_count, NULL, v.kind
 FROM versions AS v LEFT JOIN current AS c ON c.id = v.key_id
 LEFT JOIN commits AS m ON m.sequence = v.sequence
 ORDER BY v.key_id, v.version"""

@@ -73,6 +73,33 @@ class WriteLock:
                     self._guard.release()
                 return
 
+    def empty_log(self, connection: sqlite3.Connection) -> bool:
+        """As ``checkpoint``, waiting for readers too; whether nothing is left in the log."""
+        for _ in patience(self._timeout_s):
+            if self._guard.try_acquire():
+                try:
+                    (is_busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                finally:
+                    self._guard.release()
+                if not is_busy:
+                    return True
+        return False
+
+    def alone(self, work: Callable[[], None]) -> None:
+        """Do what is a transaction of its own, once nobody else writes. Raises StoreBusyError."""
+        self._check_in_place()
+        for _ in patience(self._timeout_s):
+            if not self._guard.try_acquire():
+                continue
+            try:
+                return work()
+            except sqlite3.Error as error:
+                if not is_busy(error):
+                    raise
+            finally:
+                self._guard.release()
+        raise StoreBusyError(self._path, f"another process held the write lock for {self._timeout_s:g} s")
+
     def _begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
         self._check_in_place()
         for _ in patience(timeout_s):

@@ -118,9 +118,9 @@ class _Look:
         del self._found[entity_path, key]
 
     def sees(self, entity_path: str, key: str) -> bool:
-        """Whether the reporter can see the current version."""
+        """Whether something is there that the reporter can see."""
         found = self.found(entity_path, key)
-        return found is not None and is_visible(found.entry.shared, found.entry.agent_id, self._viewer)
+        return found is not None and not found.entry.withdrawn and self._may_see(found.entry)
 
     def named(self, target: EntryRef) -> MemoryEntry | None:
         """The version that is named, where one is and the reporter can see it."""
@@ -128,10 +128,13 @@ class _Look:
         if target.version is None or found is None:
             return None
         if target.version == found.entry.version:
-            return found.entry if self.sees(target.entity_path, target.key) else None
+            return found.entry if self._may_see(found.entry) else None
         return entries.read_at_version(
             self._tx, target.entity_path, target.key, target.version, viewer=self._viewer
         )
+
+    def _may_see(self, entry: MemoryEntry) -> bool:
+        return is_visible(entry.shared, entry.agent_id, self._viewer)
 
     def check_stored(self, target: EntryRef) -> None:
         """Raise unless the reporter can see what is named: the version, or the current one."""

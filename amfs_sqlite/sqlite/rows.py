@@ -71,7 +71,7 @@ def entry_of(row: Sequence[Any]) -> MemoryEntry:
     (
         path, key, version, value, amfs_version, agent_id, session_id, written_at, tags, shared,
         ttl_at, artifact_refs, extra, content_hash, chain, commit_id,
-        confidence, outcome_count, success_count, failure_count, superseded_at,
+        confidence, outcome_count, success_count, failure_count, superseded_at, kind,
     ) = row  # fmt: skip
     provenance = {
         "agent_id": agent_id,
@@ -97,6 +97,7 @@ def entry_of(row: Sequence[Any]) -> MemoryEntry:
         "superseded_at": None if superseded_at is None else moment(superseded_at),
         "success_count": success_count,
         "failure_count": failure_count,
+        "withdrawn": None if value is not None else "archived" if kind == "tombstone" else "erased",
     }
     if extra == "{}" and artifact_refs is None:
         return MemoryEntry.whole(fields, {})
@@ -117,7 +118,7 @@ def _artifact_refs(stored: str | None) -> tuple[ArtifactRef, ...] | None:
     return tuple(ArtifactRef.from_wire(ref) for ref in json.loads(stored))
 
 
-def version_columns(entry: MemoryEntry, value: str) -> tuple[Any, ...]:
+def version_columns(entry: MemoryEntry, value: str | None) -> tuple[Any, ...]:
     """What ``current`` and ``versions`` store alike, from value to integrity_chain."""
     refs = entry.artifact_refs
     return (

@@ -11,7 +11,7 @@ from amfs_sqlite.rules.limits import check_instant, check_optional_text, check_s
 from amfs_sqlite.rules.ranking import MAX_RANKED, MAX_RANKED_TERMS, SORTS, SortField, relevance, sought
 from amfs_sqlite.rules.text import Term, entry_tokens, joined, matches, terms_of
 from amfs_sqlite.rules.values import encode
-from amfs_sqlite.sqlite.entries import ENTRY, HERE, NOT_SYSTEM, VALUE, VISIBLE
+from amfs_sqlite.sqlite.entries import ENTRY, HERE, NOT_SYSTEM, PRESENT, VALUE, VISIBLE
 from amfs_sqlite.sqlite.index import indexed_through
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, optional_microseconds
 from amfs_sqlite.sqlite.transaction import Transaction, weight
@@ -121,6 +121,7 @@ def _filters(query: SearchQuery) -> list[str]:
     conditions = [
         HERE_BY_TAG if query.tag else HERE,
         VISIBLE,
+        PRESENT,
         *_under(query),
         *(sql for sql, value in asked.items() if value),
     ]

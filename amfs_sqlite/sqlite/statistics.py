@@ -8,7 +8,7 @@ from amfs_sqlite.models import MemoryStats, ScopeInfo
 from amfs_sqlite.rules.confidence import mean
 from amfs_sqlite.rules.limits import check_flag, check_optional_text
 from amfs_sqlite.sqlite import commits
-from amfs_sqlite.sqlite.entries import BELOW, HERE, NOT_SYSTEM, VISIBLE
+from amfs_sqlite.sqlite.entries import BELOW, HERE, NOT_SYSTEM, PRESENT, VISIBLE
 from amfs_sqlite.sqlite.rows import moment
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -151,8 +151,8 @@ class _Asked:
         self._scan = "NOT INDEXED" if is_all else ""
 
     def visible(self, sql: str) -> list[tuple[Any, ...]]:
-        """Every row of a statement about those that the viewer can see."""
-        return self._all(sql, VISIBLE)
+        """Every row of a statement about those that are there and that the viewer can see."""
+        return self._all(sql, VISIBLE, PRESENT)
 
     def version_count(self) -> int:
         """How many versions there are, hidden ones included."""
