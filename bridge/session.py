@@ -43,7 +43,8 @@ class Session:
     given: ``sess-`` and 12 hexadecimal digits. ``lease_s`` is how many seconds a claim of this
     session holds before others may take the packet; None means until it is closed or released.
     ``owner`` is the owner of the file at the command line: sees everything, and may release and
-    cancel any packet.
+    cancel any packet. ``redact_secrets`` takes secrets of a known form out of everything that this
+    session stores, and refuses names that hold one.
 
     The adapter must be opened with the outcome policy ``HANDOFF``. Raises InvalidArgumentError.
     """
@@ -58,6 +59,7 @@ class Session:
         ids: IdSource = _RANDOM_IDS,
         lease_s: float | None = None,
         owner: bool = False,
+        redact_secrets: bool = False,
     ) -> None:
         _check_identity(agent_id, session_id)
         _check_lease(lease_s)
@@ -74,6 +76,7 @@ class Session:
         self.ids = ids
         self.lease_s = lease_s
         self.owner = owner
+        self.redact_secrets = redact_secrets
         self._touched: dict[tuple[str, str], SeenVersion] = {}
         # The same addresses, the one touched last at the end.
         self._latest: dict[tuple[str, str], None] = {}

@@ -52,6 +52,7 @@ class Settings:
     lease_s: float | None
     busy_timeout_s: float
     structured: bool
+    redact_secrets: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ def from_sources(
         lease_s=found.get("lease_s"),
         busy_timeout_s=found.get("busy_timeout_s", 15.0),
         structured=found.get("structured", False),
+        redact_secrets=found.get("redact_secrets", False),
     )
 
 
@@ -250,6 +252,15 @@ SETTINGS: tuple[Setting, ...] = (
         "MEMORY_STRUCTURED",
         "off",
         "on: the tools that read answer an object beside the text, too",
+        _switch,
+        is_switch=True,
+    ),
+    Setting(
+        "redact_secrets",
+        "--redact-secrets",
+        "MEMORY_REDACT_SECRETS",
+        "off",
+        "on: secrets of a known form are taken out of what is stored, before it is",
         _switch,
         is_switch=True,
     ),

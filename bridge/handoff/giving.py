@@ -1,7 +1,7 @@
 """Giving: from a request to a packet that waits."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 from amfs_sqlite.errors import EntryNotFoundError, IdempotencyConflictError, VersionConflictError
@@ -26,7 +26,8 @@ class Given:
     Where it was to pin what the session touched, ``left_out`` are records that are private, so not
     in it; ``older_count`` is how many more were touched before the MAX_PINS it had room for; and
     ``nothing_touched`` says that it pins nothing because nothing was touched. ``addressee_known``
-    is False where none of the last changes here is by the agent it is for.
+    is False where none of the last changes here is by the agent it is for. ``redacted`` is how many
+    secrets were taken out of its texts, by the name of their pattern.
     """
 
     packet: Packet
@@ -34,6 +35,7 @@ class Given:
     older_count: int = 0
     nothing_touched: bool = False
     addressee_known: bool = True
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 async def give(session: Session, request: Request, idempotency_key: str | None) -> Given:

@@ -78,7 +78,13 @@ async def _serve_client(settings: Settings, source: int, sink: int) -> int:
             adapter = _adapter(settings)
             await adapter.open()
             try:
-                session = Session(adapter, settings.agent, settings.session, lease_s=settings.lease_s)
+                session = Session(
+                    adapter,
+                    settings.agent,
+                    settings.session,
+                    lease_s=settings.lease_s,
+                    redact_secrets=settings.redact_secrets,
+                )
                 server = build_server(Workplace(session, settings, adapter.describe))
                 async with connected(source, sink, stop) as (incoming, outgoing):
                     await server.serve(incoming, outgoing)

@@ -1,7 +1,7 @@
 """Records: remembering a belief, reading it, and how it came about."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from amfs_sqlite.errors import EntryNotFoundError, InvalidArgumentError, VersionConflictError, quoted
@@ -20,6 +20,7 @@ from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import ReservedPathError
 from bridge.operations.arguments import check_record
+from bridge.operations.redaction import Redactor
 from bridge.session import Session
 
 DEFAULT_CONFIDENCE = 0.8
@@ -33,12 +34,14 @@ class Remembered:
     ``superseded_version`` is the version before it, None where it is the first. ``unchanged``
     says that it stood like this already, and that no version was made. ``superseded`` is what a new
     version took the place of, as it last stood: None where there was nothing this agent may see.
+    ``redacted`` is how many secrets were taken out of what was given, by the name of their pattern.
     """
 
     entry: MemoryEntry
     superseded_version: int | None
     unchanged: bool
     superseded: MemoryEntry | None = None
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 async def remember(
@@ -71,13 +74,15 @@ async def remember(
     check_flag(shared, "shared")
     check_count(expected_version, "expected_version")
     check_optional_text(idempotency_key, "idempotency_key")
+    redactor = Redactor(session)
+    redactor.check_names(scope=scope, key=key, idempotency_key=idempotency_key)
     draft = MemoryEntry.draft(
         scope,
         key,
-        value,
+        redactor.value(value),
         agent_id=session.agent_id,
         session_id=session.session_id,
-        tags=tags,
+        tags=redactor.texts(tags),
         confidence=confidence,
         shared=shared,
     )
@@ -92,7 +97,7 @@ async def remember(
             and _says_the_same(current, draft)
         ):
             session.touch(current)
-            return Remembered(current, _before(current), unchanged=True)
+            return Remembered(current, _before(current), unchanged=True, redacted=redactor.counts)
         expected = expected_version
         if expected is None and idempotency_key is None:
             # What was read must still stand. A key cannot hold to that: what is expected is part of
@@ -109,7 +114,13 @@ async def remember(
         else:
             session.touch(written)
             superseded = await _superseded(session, written)
-            return Remembered(written, _before(written), unchanged=False, superseded=superseded)
+            return Remembered(
+                written,
+                _before(written),
+                unchanged=False,
+                superseded=superseded,
+                redacted=redactor.counts,
+            )
 
 
 async def read(session: Session, scope: str, key: str) -> MemoryEntry:

@@ -1,7 +1,7 @@
 """Outcomes: what actually happened, credited to the records it relied on."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from amfs_sqlite.errors import InvalidArgumentError, VersionConflictError
 from amfs_sqlite.models import (
@@ -19,6 +19,7 @@ from bridge.errors import NothingTouchedError, ReservedPathError
 from bridge.handoff import filing, moves
 from bridge.handoff.packet import Packet
 from bridge.operations.arguments import check_refs, check_session
+from bridge.operations.redaction import Redactor
 from bridge.session import Session
 
 LIST_LIMIT = 50
@@ -29,12 +30,14 @@ class OutcomeReport:
     """What an outcome did to each record it named, in order, and the packet it closed.
 
     ``older_count`` is how many touched records were not named, because the MAX_REFERENCES that an
-    outcome has room for were touched later.
+    outcome has room for were touched later. ``redacted`` is how many secrets were taken out of the
+    note, by the name of their pattern.
     """
 
     effects: tuple[OutcomeEffect, ...]
     packet: Packet | None
     older_count: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
 
 async def record_outcome(
@@ -65,12 +68,15 @@ async def record_outcome(
     check_refs(refs)
     if not outcome_ref:
         raise InvalidArgumentError("outcome_ref", "is empty; name the run, ticket or task it is about")
+    check_is_text(note, "note")
+    redactor = Redactor(session)
+    redactor.check_names(outcome_ref=outcome_ref)
     record = made(
         OutcomeRecord,
         outcome_ref=outcome_ref,
         outcome_type=outcome_type(outcome).value,
         agent_id=session.agent_id,
-        note=note,
+        note=redactor.text(note),
         session_id=session.session_id or None,
     )
     _check_may_name(refs or ())
@@ -78,11 +84,12 @@ async def record_outcome(
     if refs is None:
         refs = [seen.ref for seen in session.touched_last(MAX_REFERENCES)] or None
     if handoff_id is not None:
-        return replace(await _close(session, record, refs, handoff_id), older_count=older_count)
+        closed = await _close(session, record, refs, handoff_id)
+        return replace(closed, older_count=older_count, redacted=redactor.counts)
     if not refs:
         raise NothingTouchedError
     record = record.model_copy(update={"refs": tuple(refs)})
-    return OutcomeReport((await _commit(session, record)).effects, None, older_count)
+    return OutcomeReport((await _commit(session, record)).effects, None, older_count, redactor.counts)
 
 
 async def list_outcomes(

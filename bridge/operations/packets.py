@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import get_args
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
@@ -15,6 +16,7 @@ from bridge.handoff.requests import MAX_PINS, Request
 from bridge.handoff.staleness import Stale
 from bridge.handoff.taking import MAX_WAITING_COUNTED, NothingWaiting, Taken
 from bridge.operations.arguments import check_handoff, check_refs, check_session
+from bridge.operations.redaction import Redactor
 from bridge.session import Session
 
 LIST_LIMIT = 50
@@ -48,7 +50,15 @@ async def give(
     check_texts(open_questions, "open_questions")
     check_refs(refs)
     request = Request.checked(summary, next_steps, open_questions, refs, to_agent)
-    return await giving.give(session, request, idempotency_key)
+    redactor = Redactor(session)
+    redactor.check_names(to_agent=to_agent, idempotency_key=idempotency_key)
+    request = replace(
+        request,
+        summary=redactor.text(request.summary),
+        next_steps=redactor.texts(request.next_steps),
+        open_questions=redactor.texts(request.open_questions),
+    )
+    return replace(await giving.give(session, request, idempotency_key), redacted=redactor.counts)
 
 
 async def take(session: Session, handoff_id: str | None = None) -> Taken | NothingWaiting:

@@ -58,6 +58,7 @@ async def test_remembering_acknowledges_the_version_and_what_it_superseded(scout
         "tagCountBefore": 0,
         "tagsBefore": [],
         "unchanged": False,
+        "redacted": [],
     }
     second = await scout.facts("remember", **record, value="maybe", expected_version=1)
     assert (second["version"], second["supersededVersion"]) == (2, 1)
@@ -266,6 +267,7 @@ async def test_an_outcome_moves_confidence_and_closes_the_packet(agents: Agents)
         "notCreditedCount": 0,
         "handoffId": handoff_id,
         "packetState": "closed",
+        "redacted": [],
     }
     lines = await executor.lines("record_outcome", outcome="failure", outcome_ref="run-8")
     assert lines == [

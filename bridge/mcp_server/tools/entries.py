@@ -10,7 +10,7 @@ from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.rules.values import MAX_DEPTH, MAX_INTEGER_DIGITS
 from bridge import rendering
-from bridge.mcp_server import pages, readings, records
+from bridge.mcp_server import pages, readings, records, redactions
 from bridge.mcp_server.arguments import Arguments, Texts
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -73,6 +73,7 @@ async def remember(at: Workplace, given: Remember) -> Answer:
         f"tags {tags}",
         _how(done, given.confidence),
         f"contentHash {entry.content_hash}",
+        *redactions.said(done.redacted),
     ]
     return Answer(
         "  ".join(parts),
@@ -88,6 +89,7 @@ async def remember(at: Workplace, given: Remember) -> Answer:
             "tagsBefore": records.some_tags(before.tags),
             "contentHash": entry.content_hash,
             "unchanged": done.unchanged,
+            "redacted": redactions.facts(done.redacted),
         },
     )
 
@@ -207,6 +209,7 @@ REMEMBER = MemoryTool(
         "tagsBefore": _TAGS,
         "contentHash": {"type": "string"},
         "unchanged": {"type": "boolean", "description": "It stood like this; no version was made"},
+        "redacted": redactions.SCHEMA,
     },
 )
 HISTORY = MemoryTool(

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from amfs_sqlite.models import EntryRef, OutcomeEffect
 from bridge import rendering
-from bridge.mcp_server import pages, records
+from bridge.mcp_server import pages, records, redactions
 from bridge.mcp_server.arguments import Arguments, Texts
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -53,7 +53,7 @@ async def record_outcome(at: Workplace, given: RecordOutcome) -> Answer:
         older = rendering.counted(report.older_count, "record")
         tail.append(f"not credited: {older} touched before the last {len(effects)}; name them in refs")
     return Answer(
-        "\n".join([head, *shown, *tail]),
+        "\n".join([head, *shown, *tail, *redactions.said(report.redacted)]),
         {
             "outcome": given.outcome,
             "outcomeRef": given.outcome_ref,
@@ -62,6 +62,7 @@ async def record_outcome(at: Workplace, given: RecordOutcome) -> Answer:
             "notCreditedCount": report.older_count,
             "handoffId": "" if packet is None else packet.id,
             "packetState": "" if packet is None else packet.state,
+            "redacted": redactions.facts(report.redacted),
         },
     )
 
@@ -130,5 +131,6 @@ RECORD_OUTCOME = MemoryTool(
         "notCreditedCount": {"type": "integer", "description": "Touched before all these"},
         "handoffId": {"type": "string", "description": "Empty: none"},
         "packetState": {"type": "string"},
+        "redacted": redactions.SCHEMA,
     },
 )

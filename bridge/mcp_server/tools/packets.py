@@ -8,7 +8,7 @@ from pydantic import Field
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.models import EntryRef, MemoryEntry
 from bridge import rendering
-from bridge.mcp_server import pages, readings, records
+from bridge.mcp_server import pages, readings, records, redactions
 from bridge.mcp_server.arguments import Arguments, Texts
 from bridge.mcp_server.tool import Answer, MemoryTool
 from bridge.mcp_server.workplace import Workplace
@@ -60,6 +60,7 @@ async def handoff(at: Workplace, given: Handoff) -> Answer:
         *_listed("pinned", pinned),
         *_listed("left out, private", done.left_out),
         *_notes(done),
+        *redactions.said(done.redacted),
     ]
     return Answer(
         "\n".join(lines),
@@ -74,6 +75,7 @@ async def handoff(at: Workplace, given: Handoff) -> Answer:
             "olderCount": done.older_count,
             "nothingTouched": done.nothing_touched,
             "toAgentKnown": done.addressee_known,
+            "redacted": redactions.facts(done.redacted),
         },
     )
 
@@ -277,6 +279,7 @@ HANDOFF = MemoryTool(
         "olderCount": {"type": "integer", "description": "Touched before all that is pinned, not pinned"},
         "nothingTouched": {"type": "boolean", "description": "So nothing is pinned"},
         "toAgentKnown": {"type": "boolean", "description": "False: no recent change is by that name"},
+        "redacted": redactions.SCHEMA,
     },
 )
 RESUME = MemoryTool(

@@ -1,0 +1,1 @@
+"""What an attacker may try, each over every operation."""
