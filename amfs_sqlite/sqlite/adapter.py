@@ -30,7 +30,9 @@ from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
 from amfs_sqlite.rules.retention import Signature, Under
 from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, retention, search, statistics
-from amfs_sqlite.sqlite.connection import Database, Durability, StoreDescription
+from amfs_sqlite.sqlite.backup import BackupReport
+from amfs_sqlite.sqlite.connection import Database, StoreDescription
+from amfs_sqlite.sqlite.opening import Durability, Mode
 
 
 class SqliteAdapter(AmfsAdapter):
@@ -39,8 +41,9 @@ class SqliteAdapter(AmfsAdapter):
     ``outcomes`` is the outcome policy. The default, ``AMFS_0_3``, is AMFS's contract, under which a
     success *lowers* confidence; ``HANDOFF`` raises it. ``durability="full"`` survives a power cut
     with everything acknowledged; ``"normal"`` is faster and may lose the last commits to a power
-    cut (never to a killed process). ``busy_timeout_s`` is how long a write waits for another
-    process. ``clock`` and ``ids`` are where time and identifiers come from.
+    cut (never to a killed process). ``mode="ro"`` only reads: it makes, changes and migrates no file,
+    and every operation that writes raises StoreReadOnlyError. ``busy_timeout_s`` is how long a write
+    waits for another process. ``clock`` and ``ids`` are where time and identifiers come from.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class SqliteAdapter(AmfsAdapter):
         *,
         namespace: str = DEFAULT_NAMESPACE,
         durability: Durability = "full",
+        mode: Mode = "rw",
         inline_reads: bool = True,
         outcomes: OutcomePolicy = AMFS_0_3,
         busy_timeout_s: float = 15.0,
@@ -60,6 +64,7 @@ class SqliteAdapter(AmfsAdapter):
             namespace=namespace,
             policy=outcomes,
             durability=durability,
+            mode=mode,
             inline_reads=inline_reads,
             busy_timeout_s=busy_timeout_s,
             clock=SystemClock() if clock is None else clock,
@@ -100,6 +105,16 @@ class SqliteAdapter(AmfsAdapter):
     async def describe(self) -> StoreDescription:
         """The file and the SQLite behind this adapter."""
         return await self._database.describe()
+
+    async def backup(self, dest: str | os.PathLike[str]) -> BackupReport:
+        """Copy the whole store, all namespaces, to a new file, and verify the copy.
+
+        It is one state of the store, however many processes write meanwhile, and none of them waits. The
+        file has its name only when it is complete and on the disk. Raises InvalidArgumentError where
+        something stands under that name, StoreCorruptError where the store does not verify, StoreFullError
+        where there is no room, and the other errors of a file; then there is no new file.
+        """
+        return await self._database.backup(dest)
 
     async def read(
         self,

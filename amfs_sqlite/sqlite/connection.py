@@ -3,9 +3,9 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, get_args
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import aiosqlite
 
@@ -17,33 +17,31 @@ from amfs_sqlite.errors import (
     StoreFullError,
     StoreReadOnlyError,
     StoreUnavailableError,
-    quoted,
 )
 from amfs_sqlite.models import RetentionReport
 from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_flag, check_name, check_sources
-from amfs_sqlite.sqlite import exits, files, functions, index, migrate
+from amfs_sqlite.sqlite import exits, files, functions, index, migrate, opening
+from amfs_sqlite.sqlite.backup import BackupReport, take, take_of_file
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.groups import Groups, snapshot
 from amfs_sqlite.sqlite.guard import known_faults
 from amfs_sqlite.sqlite.inline import NOT_INLINE, READER_SETTINGS, InlineReader
 from amfs_sqlite.sqlite.lanes import Lane, connect, hop, to_the_end
 from amfs_sqlite.sqlite.locking import WriteLock
+from amfs_sqlite.sqlite.opening import Durability, Mode
 from amfs_sqlite.sqlite.scrubbing import scrub
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.translation import translated
 from amfs_sqlite.sqlite.watching import SqliteFeed
 
 MEMORY = ":memory:"
-WAL_PAGES_BEFORE_CHECKPOINT = 2000
-WAL_BYTES_KEPT = 16 * 1024 * 1024
 UNINDEXED_LIMIT = 200
 SEEN_LIMIT = 32
 # Few, since what a group has read is all in memory until the last of it is there.
 READS_TOGETHER = 8
 CLOSE_TIMEOUT_S = 1.0
 
-Durability = Literal["full", "normal"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -70,13 +68,12 @@ class Database:
         namespace: str,
         policy: OutcomePolicy,
         durability: Durability,
+        mode: Mode,
         inline_reads: bool,
         busy_timeout_s: float,
         clock: Clock,
         ids: IdSource,
     ) -> None:
-        if durability not in get_args(Durability):
-            raise InvalidArgumentError("durability", f"is {quoted(durability)}; choose 'full' or 'normal'")
         check_finite(busy_timeout_s, "busy_timeout_s")
         if busy_timeout_s < 0:
             raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
@@ -85,11 +82,14 @@ class Database:
         check_policy(policy)
         check_sources(clock, ids)
         self.in_memory = isinstance(path, str | os.PathLike) and os.fspath(path) == MEMORY
+        opening.check_choices(durability, mode, in_memory=self.in_memory)
         self.path = MEMORY if self.in_memory else files.resolve(path)
         self.namespace = namespace
         self.policy = policy
         self.store_id = ""
         self._durability = durability
+        self._mode = mode
+        self._target = MEMORY
         self._inline_reads = inline_reads
         self._clock = clock
         self._ids = ids
@@ -187,6 +187,8 @@ class Database:
             return result, tx.sequence
 
         feed = self.feed
+        if self._mode == "ro":
+            raise opening.refusal(self.path)
         answer, sequence = await self._lane(self._writer).submit(counted)
         self._index_when_many()
         await feed.delivered(sequence)
@@ -238,8 +240,9 @@ class Database:
                 raise AdapterClosedError("was in memory, and what it held went when it was closed")
             with translated(self.path):
                 if not self.in_memory:
-                    files.prepare(self.path, migrate.NEWEST)
-                self._lock.attach()
+                    self._target = opening.find(self.path, self._mode)
+                if self._mode == "rw":
+                    self._lock.attach()
             try:
                 self._writer = Lane(self._connect_writer, self._groups.write, self._announce)
                 if self.in_memory:
@@ -248,10 +251,10 @@ class Database:
                     self._reader = Lane(self._connect_reader, self._groups.read, group_limit=READS_TOGETHER)
                     self._scanner = Lane(self._connect_reader, self._groups.read, group_limit=1)
                     if self._inline_reads:
-                        self._inline = InlineReader(self.path)
+                        self._inline = InlineReader(self._target)
                         exits.watch(self._writer, self._inline, self.path)
                 if not self._is_ready():
-                    await self._writer.connected()
+                    _ = await self._writer.connected()
                 self._feed = SqliteFeed(
                     self._reader, self._reading, self.store_id, is_shared=not self.in_memory
                 )
@@ -286,9 +289,8 @@ class Database:
     async def _connect(
         self, lane: Lane, prepare: Callable[[sqlite3.Connection], None]
     ) -> aiosqlite.Connection:
-        target = MEMORY if self.in_memory else files.file_uri(self.path)
         with translated(self.path):
-            connection = await connect(target, prepare, uri=not self.in_memory)
+            connection = await connect(self._target, prepare, uri=not self.in_memory)
         exits.watch(lane, connection, self.path)
         return connection
 
@@ -330,21 +332,21 @@ class Database:
             return False
         with suppress(*NOT_INLINE):
             connection = self._inline.connection
-            if not migrate.is_needed(connection, self.path) and _has_write_ahead_log(connection):
+            if not migrate.is_needed(connection, self.path) and opening.has_write_ahead_log(connection):
                 self._look_around(connection)
                 return True
         return False
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
-        """The writer's settings and the schema. Where both are in place already nothing is locked."""
+        """The writer's settings and the schema, or, for reading alone, a look whether it is the newest."""
         with translated(self.path):
-            functions.register(connection)
-            self._lock.patiently(lambda: _run_all(connection, self._writer_settings()))
-            if self._lock.patiently(lambda: migrate.is_needed(connection, self.path)):
-                with self._lock.exclusively(connection):
-                    migrate.run(connection, self.path, self._clock.now(), self._ids)
-            if not self.in_memory:
-                self._lock.patiently(lambda: _use_write_ahead_log(connection))
+            if self._mode == "ro":
+                opening.check_readable(connection, self._lock, self.path)
+            else:
+                opening.set_up(connection, self._lock, self._durability)
+                opening.bring_up(connection, self._lock, self.path, self._clock.now(), self._ids)
+                if not self.in_memory:
+                    self._lock.patiently(lambda: opening.use_write_ahead_log(connection))
             self._lock.patiently(lambda: self._look_around(connection))
 
     def _look_around(self, connection: sqlite3.Connection) -> None:
@@ -356,18 +358,10 @@ class Database:
             self.store_id = migrate.store_id(tx)
             self._unindexed = index.pending_count(tx, UNINDEXED_LIMIT)
 
-    def _writer_settings(self) -> list[str]:
-        return [
-            f"PRAGMA synchronous = {self._durability.upper()}",
-            "PRAGMA trusted_schema = OFF",
-            f"PRAGMA wal_autocheckpoint = {WAL_PAGES_BEFORE_CHECKPOINT}",
-            f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}",
-        ]
-
     def _prepare_reader(self, connection: sqlite3.Connection) -> None:
         with translated(self.path):
             functions.register(connection)
-            self._lock.patiently(lambda: _run_all(connection, READER_SETTINGS))
+            self._lock.patiently(lambda: opening.run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:
         """Index and checkpoint on the way out, unless somebody else is at work: then they will."""
@@ -406,6 +400,22 @@ class Database:
         else:
             self._index_when_many()
 
+    async def backup(self, dest: str | os.PathLike[str]) -> BackupReport:
+        """Copy the store whole to a new file. Neither readers nor writers wait for it."""
+        self._lane(self._scanner).check_here()
+        name = files.resolve(dest)
+        if self.in_memory:
+            connection = await self._lane(self._writer).connected()
+            taking = asyncio.ensure_future(
+                hop(connection, take, self.path, name, self._ids, self._transaction)
+            )
+        else:
+            taking = asyncio.ensure_future(
+                asyncio.to_thread(take_of_file, self._target, self.path, name, self._ids, self._transaction)
+            )
+        await to_the_end(taking)
+        return taking.result()
+
     async def describe(self) -> StoreDescription:
         """The file and the SQLite behind this adapter."""
         modes = ("PRAGMA journal_mode", "PRAGMA user_version")
@@ -419,19 +429,3 @@ class Database:
             file_bytes=0 if self.in_memory else files.size(self.path),
             wal_bytes=0 if self.in_memory else files.size(self.path + "-wal"),
         )
-
-
-def _run_all(connection: sqlite3.Connection, statements: Sequence[str]) -> None:
-    for statement in statements:
-        connection.execute(statement)
-
-
-def _has_write_ahead_log(connection: sqlite3.Connection) -> bool:
-    return bool(connection.execute("PRAGMA journal_mode").fetchone() == ("wal",))
-
-
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    if not _has_write_ahead_log(connection):
-        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        if mode != "wal":
-            raise sqlite3.OperationalError(f"no write-ahead log is possible here, only {mode}")

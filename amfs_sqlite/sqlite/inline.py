@@ -3,7 +3,6 @@
 import sqlite3
 import weakref
 
-from amfs_sqlite.sqlite import files
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import TooLongForTheLoopError
 from amfs_sqlite.sqlite.turns import TurnClock
@@ -17,9 +16,9 @@ NOT_INLINE = (sqlite3.Error, UnreadableRowError, TooLongForTheLoopError)
 class InlineReader:
     """A connection that never waits, and how long the loop has been kept."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, uri: str) -> None:
         self.connection = sqlite3.connect(
-            files.file_uri(path),
+            uri,
             uri=True,
             isolation_level=None,
             timeout=0,

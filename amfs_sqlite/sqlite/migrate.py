@@ -66,7 +66,7 @@ def is_needed(connection: sqlite3.Connection, path: str) -> bool:
     """Whether the file lacks a migration. Raises for a newer schema and for a foreign file."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise StoreCorruptError(path, f"needs SQLite {OLDEST_SQLITE}, found {sqlite3.sqlite_version}")
-    version = _version(connection)
+    version = schema_of(connection)
     if version > NEWEST:
         raise NewerSchemaError(path, version, NEWEST)
     if version and _application(connection) != APPLICATION_ID:
@@ -83,7 +83,7 @@ def run(connection: sqlite3.Connection, path: str, now: datetime, ids: IdSource)
     """
     if not is_needed(connection, path):
         return
-    version = _version(connection)
+    version = schema_of(connection)
     for step in migrations():
         if step.version > version:
             for statement in statements(step.sql):
@@ -113,7 +113,8 @@ def statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def schema_of(connection: sqlite3.Connection) -> int:
+    """The version of the schema that the file has; 0 for none yet."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
 

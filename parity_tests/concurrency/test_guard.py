@@ -13,7 +13,7 @@ import pytest
 
 from amfs_sqlite import SqliteAdapter
 from amfs_sqlite.clock import patience
-from amfs_sqlite.sqlite import connection, guard, locking
+from amfs_sqlite.sqlite import guard, locking, opening
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import database_of, settled, trace
@@ -121,7 +121,7 @@ def test_a_child_does_not_hold_the_guard_that_its_parent_died_with(tmp_path: Pat
 async def test_every_commit_and_every_checkpoint_of_ours_holds_the_guard(
     path: str, monkeypatch: pytest.MonkeyPatch, held: list[guard.FileGuard]
 ) -> None:
-    monkeypatch.setattr(connection, "WAL_PAGES_BEFORE_CHECKPOINT", PAGES)
+    monkeypatch.setattr(opening, "WAL_PAGES_BEFORE_CHECKPOINT", PAGES)
     told: list[tuple[str, bool]] = []
 
     def telling(own: object) -> Callable[[str], None]:

@@ -11,7 +11,7 @@ import pytest
 
 from amfs_sqlite import MemoryEntry, SearchQuery, SqliteAdapter, StoreBusyError
 from amfs_sqlite.clock import patience
-from amfs_sqlite.sqlite import connection, guard, locking
+from amfs_sqlite.sqlite import guard, locking, opening
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import left_running, write_directly
@@ -194,8 +194,8 @@ def contents(path: str) -> list[tuple[str, int, bytes]]:
 async def test_a_reader_that_holds_the_log_stops_no_writer_and_the_log_shrinks_afterwards(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "WAL_PAGES_BEFORE_CHECKPOINT", PAGES)
-    monkeypatch.setattr(connection, "WAL_BYTES_KEPT", KEPT_BYTES)
+    monkeypatch.setattr(opening, "WAL_PAGES_BEFORE_CHECKPOINT", PAGES)
+    monkeypatch.setattr(opening, "WAL_BYTES_KEPT", KEPT_BYTES)
     async with SqliteAdapter(path) as adapter:
         await adapter.write(draft(value="first"))
         with closing(sqlite3.connect(path, isolation_level=None)) as reader:
@@ -218,7 +218,7 @@ async def test_a_reader_that_holds_the_log_stops_no_writer_and_the_log_shrinks_a
 async def test_many_small_writes_leave_no_long_log_and_a_closed_store_none(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "WAL_PAGES_BEFORE_CHECKPOINT", PAGES)
+    monkeypatch.setattr(opening, "WAL_PAGES_BEFORE_CHECKPOINT", PAGES)
     async with SqliteAdapter(path) as adapter:
         (page_bytes,) = await write_directly(adapter, "PRAGMA page_size")
         longest = 0
