@@ -17,6 +17,7 @@ from amfs_sqlite.rules.limits import MAX_NAME_CHARACTERS, check_name
 from bridge.session import MAX_AGENT_CHARACTERS, MAX_LEASE_S
 
 Durability = Literal["full", "normal"]
+Mode = Literal["rw", "ro"]
 
 IN_MEMORY = ":memory:"
 SESSION_DIGITS = 12
@@ -49,6 +50,7 @@ class Settings:
     session: str
     namespace: str
     durability: Durability
+    mode: Mode
     lease_s: float | None
     busy_timeout_s: float
     structured: bool
@@ -95,6 +97,7 @@ def from_sources(
         session=found.get("session") or f"sess-{(ids or RandomIds()).hex(SESSION_DIGITS)}",
         namespace=found.get("namespace", "default"),
         durability=found.get("durability", "full"),
+        mode=found.get("mode", "rw"),
         lease_s=found.get("lease_s"),
         busy_timeout_s=found.get("busy_timeout_s", 15.0),
         structured=found.get("structured", False),
@@ -153,6 +156,16 @@ def _durability(text: str) -> Durability:
             return text
         case _:
             return _refuse(f"is {quoted(text)}; it must be full or normal")
+
+
+def _mode(text: str) -> Mode:
+    match text:
+        case "rw" | "off":
+            return "rw"
+        case "ro" | "on":
+            return "ro"
+        case _:
+            return _refuse(f"is {quoted(text)}; it must be rw or ro")
 
 
 def _switch(text: str) -> bool:
@@ -229,6 +242,15 @@ SETTINGS: tuple[Setting, ...] = (
         "full",
         "full survives a power cut; normal is faster and may lose the last moments in one",
         _durability,
+    ),
+    Setting(
+        "mode",
+        "--read-only",
+        "MEMORY_MODE",
+        "rw",
+        "ro: nothing is made, changed or migrated, and what would write is refused",
+        _mode,
+        is_switch=True,
     ),
     Setting(
         "lease_s",

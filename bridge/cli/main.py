@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import click
 
 from amfs_sqlite.errors import AmfsError
+from bridge.cli.backups import backup, restore
 from bridge.cli.commits import log
 from bridge.cli.entries import history, show
 from bridge.cli.exits import DONE, INTERRUPTED, WRONG_USE, exit_code
@@ -37,7 +38,7 @@ def app() -> None:
     """
 
 
-for command in (mcp, demo, show, search, history, log, packets, outcomes, verify, stats):
+for command in (mcp, demo, show, search, history, log, packets, outcomes, verify, stats, backup, restore):
     app.add_command(command)
 
 

@@ -14,7 +14,7 @@ from bridge.settings import SETTINGS, Setting
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
-PLACE = ("db", "namespace", "busy_timeout_s")
+PLACE = ("db", "namespace", "mode", "busy_timeout_s")
 METAVARS = {"db": "PATH", "busy_timeout_s": "SECONDS"}
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items())
@@ -62,7 +62,12 @@ def limit_option(default: int) -> Callable[[F], F]:
 
 def asked(question: Callable[[Store], Awaitable[T]]) -> T:
     """What the store answers, on the settings given to this command."""
-    return ask(_given(click.get_current_context()), question)
+    return ask(given_settings(), question)
+
+
+def given_settings() -> dict[str, str]:
+    """The settings given to this command as text, by name."""
+    return _given(click.get_current_context())
 
 
 def answer(
@@ -104,11 +109,23 @@ def _setting_option(setting: Setting) -> Callable[[F], F]:
         if text is not None and parameter.name is not None:
             _given(context)[parameter.name] = text
 
+    meaning = f"{setting.meaning[0].upper()}{setting.meaning[1:]} [{setting.variable}; {setting.default}]."
+    if setting.is_switch:
+        return click.option(
+            setting.flag,
+            setting.name,
+            is_flag=True,
+            flag_value="on",
+            default=None,
+            expose_value=False,
+            callback=keep,
+            help=meaning,
+        )
     return click.option(
         setting.flag,
         setting.name,
         metavar=METAVARS.get(setting.name, "NAME"),
         expose_value=False,
         callback=keep,
-        help=f"{setting.meaning[0].upper()}{setting.meaning[1:]} [{setting.variable}; {setting.default}].",
+        help=meaning,
     )

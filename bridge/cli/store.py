@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from amfs_sqlite.errors import InvalidArgumentError, StoreError
 from amfs_sqlite.rules.confidence import HANDOFF
-from amfs_sqlite.sqlite import SqliteAdapter, StoreDescription
+from amfs_sqlite.sqlite import BackupReport, SqliteAdapter, StoreDescription
 from bridge.cli.output import presentable
 from bridge.rendering import one_line
 from bridge.session import Session
@@ -34,6 +34,7 @@ class Store:
 
     session: Session
     describe: Callable[[], Awaitable[StoreDescription]]
+    backup: Callable[[str], Awaitable[BackupReport]]
 
 
 def ask(given: Mapping[str, str], question: Callable[[Store], Awaitable[T]]) -> T:
@@ -42,12 +43,18 @@ def ask(given: Mapping[str, str], question: Callable[[Store], Awaitable[T]]) -> 
     ``given`` are settings from arguments, by name. Raises NoStoreError where there is none:
     looking must not make one.
     """
+    settings = place(given)
+    _find(settings.db)
+    with warnings_told():
+        return asyncio.run(_answered(settings, question))
+
+
+def place(given: Mapping[str, str]) -> Settings:
+    """The settings, which name a file: it may be there or not."""
     settings = from_sources(given, os.environ)
     if settings.db == IN_MEMORY:
         raise InvalidArgumentError("db", "is in memory and would be empty here; name a file")
-    _find(settings.db)
-    with _warnings_told():
-        return asyncio.run(_answered(settings, question))
+    return settings
 
 
 def _find(path: str) -> None:
@@ -68,11 +75,12 @@ async def _answered(settings: Settings, question: Callable[[Store], Awaitable[T]
         namespace=settings.namespace,
         outcomes=HANDOFF,
         durability=settings.durability,
+        mode=settings.mode,
         busy_timeout_s=settings.busy_timeout_s,
     )
     async with adapter:
         session = Session(adapter, settings.agent, settings.session, owner=True)
-        return await question(Store(session, adapter.describe))
+        return await question(Store(session, adapter.describe, adapter.backup))
 
 
 def complain(code: str, message: str) -> None:
@@ -92,7 +100,7 @@ class _Teller(logging.Handler):
 
 
 @contextmanager
-def _warnings_told() -> Iterator[None]:
+def warnings_told() -> Iterator[None]:
     """What the store and the bridge warn of in their logs, as lines on standard error."""
     teller = _Teller(logging.WARNING)
     loggers = [logging.getLogger(name) for name in ("amfs_sqlite", "bridge")]

@@ -105,6 +105,7 @@ def _adapter(settings: Settings) -> SqliteAdapter:
         namespace=settings.namespace,
         outcomes=HANDOFF,
         durability=settings.durability,
+        mode=settings.mode,
         busy_timeout_s=settings.busy_timeout_s,
     )
 
