@@ -1,0 +1,73 @@
+"""`python -m benchmarks.torture`: what becomes of what was acknowledged, whatever happens to the processes."""
+
+import logging
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from benchmarks.reporting import Steps, json_option, progress, quick_option, run
+from benchmarks.torture import crowd, disk, kills, power
+from benchmarks.torture.rounds import Round, Scenario, Tally, repeatable
+from benchmarks.torture.telling import show, write_json, write_page
+
+SCENARIOS: Sequence[Scenario] = (*kills.SCENARIOS, *crowd.SCENARIOS, *disk.SCENARIOS, *power.SCENARIOS)
+
+
+@click.command()
+@quick_option
+@json_option
+@click.option(
+    "--rounds", "rounds", type=click.IntRange(1), help="Rounds of each scenario, in place of its own."
+)
+@click.option("--only", "only", multiple=True, help="Scenarios whose names begin like this.")
+@click.option("--seed", default="0", show_default=True, help="Repeats the same choices.")
+@click.option("--page", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write the page there.")
+def main(
+    *,
+    quick: bool,
+    json_path: Path | None,
+    rounds: int | None,
+    only: Sequence[str],
+    seed: str,
+    page: Path | None,
+) -> None:
+    """Kill, crowd, starve and cut off processes that share one file; hold the file to what they were told.
+
+    Ends with 1 where anything acknowledged was lost, anything is stored twice, or damage went unnoticed.
+    """
+    chosen = [each for each in SCENARIOS if not only or each.name.startswith(tuple(only))]
+    if not chosen:
+        raise click.BadParameter(
+            f"no scenario begins like this; there are {', '.join(each.name for each in SCENARIOS)}"
+        )
+    logging.getLogger("amfs_sqlite").setLevel(logging.ERROR)
+    tallies = {each.name: Tally() for each in chosen}
+    counts = {each.name: rounds or (each.quick_rounds if quick else each.rounds) for each in chosen}
+    with progress("torture:", sum(counts.values())) as steps:
+        for scenario in chosen:
+            for number in range(counts[scenario.name]):
+                play(scenario, tallies[scenario.name], f"{seed}/{number}")
+                steps.next(scenario.name)
+    show(tallies)
+    write_json(json_path, tallies)
+    if page is not None:
+        write_page(page, chosen, tallies)
+    sys.exit(any(each.failures for each in tallies.values()))
+
+
+def play(scenario: Scenario, tally: Tally, seed: str) -> None:
+    """One round in a folder of its own. Whatever is raised in it is a fault of the round."""
+    name = f"{scenario.name} {seed}"
+    with tempfile.TemporaryDirectory(prefix="torture-") as folder:
+        round_ = Round(Path(folder), repeatable(name), name, tally)
+        try:
+            scenario.run(round_)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other rounds go on and it is told
+            round_.fault(f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    run(main)

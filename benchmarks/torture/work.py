@@ -1,0 +1,111 @@
+"""Mixed work for one client: requests that can be written down, made, and made again by their mark."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from amfs_sqlite import (
+    AmfsError,
+    Change,
+    EntryRef,
+    MemoryEntry,
+    Outcome,
+    OutcomeRecord,
+    SqliteAdapter,
+    VersionConflictError,
+    Write,
+)
+from benchmarks.torture.journal import Journal, Stored
+
+KEYS = 12
+"""So many keys each client has for itself, and so many all share."""
+COUNTER = ("shared", "counter")
+FILLER = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor"
+
+Work = dict[str, Any]
+
+
+def works(client: str, first: int, chance: random.Random) -> Iterator[tuple[str, Work]]:
+    """Marks and what is to be done under each, without end."""
+    number = first
+    while True:
+        number += 1
+        yield f"{client}n{number}", _work(client, chance)
+
+
+def _work(client: str, chance: random.Random) -> Work:
+    kind = chance.choice(["write", "write", "batch", "commit", "count"])
+    path = chance.choice([f"own/{client}", "shared"])
+    keys = [f"k{each}" for each in chance.sample(range(KEYS), 3)]
+    fillers = 60 if chance.random() < 0.05 else chance.randint(0, 3)
+    return {"kind": kind, "path": path, "keys": keys, "fillers": fillers}
+
+
+def drafts(client: str, mark: str, work: Work) -> list[MemoryEntry]:
+    """The entries of a request; each value carries a word that no other has."""
+    keys = work["keys"] if work["kind"] in ("batch", "commit") else work["keys"][:1]
+    return [
+        MemoryEntry.draft(
+            work["path"],
+            key,
+            {"mark": f"{mark}e{place}", "filler": FILLER * work["fillers"]},
+            agent_id=client,
+            tags=[work["kind"]],
+            confidence=0.5,
+        )
+        for place, key in enumerate(keys)
+    ]
+
+
+async def do(store: SqliteAdapter, client: str, mark: str, work: Work) -> Sequence[MemoryEntry]:
+    """Make the request, or make it again: the idempotency key is its mark. Raises VersionConflictError."""
+    if work["kind"] == "count":
+        return [await _count(store, client, mark, work)]
+    entries = drafts(client, mark, work)
+    if work["kind"] == "write":
+        return [await store.write(entries[0], idempotency_key=mark)]
+    if work["kind"] == "batch":
+        return await store.write_batch(entries, idempotency_key=mark)
+    changes: list[Change] = [Write(entry) for entry in entries]
+    refs = [EntryRef(entity_path=entry.entity_path, key=entry.key) for entry in entries]
+    record = OutcomeRecord(outcome_ref=mark, outcome_type="success", agent_id=client, refs=refs)
+    changes.append(Outcome(record))
+    done = await store.commit(changes, author=client, message=mark, idempotency_key=mark)
+    return done.entries
+
+
+async def _count(store: SqliteAdapter, client: str, mark: str, work: Work) -> MemoryEntry:
+    path, key = COUNTER
+    value = {"mark": f"{mark}e0", "count": work["expected"] + 1}
+    entry = MemoryEntry.draft(path, key, value, agent_id=client)
+    return await store.write(entry, expected_version=work["expected"], idempotency_key=mark)
+
+
+async def attempt(
+    store: SqliteAdapter,
+    journal: Journal,
+    client: str,
+    mark: str,
+    work: Work,
+    tell: Callable[[object], None],
+) -> None:
+    """Write the request down, make it, write the answer down. Raises AmfsError, which stored nothing."""
+    if work["kind"] == "count" and "expected" not in work:
+        current = await store.read(*COUNTER)
+        work["expected"] = 0 if current is None else current.version
+    journal.asks(mark, work)
+    try:
+        entries = await do(store, client, mark, work)
+    except VersionConflictError:
+        journal.was_declined(mark)
+    except AmfsError:
+        journal.was_declined(mark)
+        raise
+    else:
+        journal.was_told(mark, [stored(entry) for entry in entries])
+    tell(mark)
+
+
+def stored(entry: MemoryEntry) -> Stored:
+    """What an answer says is stored."""
+    return entry.entity_path, entry.key, entry.version, entry.value["mark"]
