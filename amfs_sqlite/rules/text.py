@@ -75,15 +75,12 @@ def tokens_of(text: str) -> list[str]:
 
 def entry_tokens(entry: MemoryEntry) -> list[str]:
     """The tokens of everything in an entry that a text search looks at."""
-    found: list[str] = []
-    for part in (
-        entry.entity_path,
-        entry.key,
-        *entry.provenance.pattern_refs,
-        *_words_in(entry.value),
-    ):
-        found += tokens_of(part)
-    return found
+    parts = [entry.entity_path, entry.key, *entry.provenance.pattern_refs, *_words_in(entry.value)]
+    # Where there is nothing to normalise, what parts them parts their words as well.
+    whole = "\n".join(parts)
+    if whole.isascii():
+        return tokens_of(whole)
+    return [token for part in parts for token in tokens_of(part)]
 
 
 def terms_of(query: str) -> tuple[Term, ...]:
@@ -104,7 +101,10 @@ def terms_of(query: str) -> tuple[Term, ...]:
 
 def matches(terms: Sequence[Term], tokens: Sequence[str]) -> bool:
     """Whether every term occurs; a query without terms finds nothing."""
-    return bool(terms) and all(occurrences(term, tokens) for term in terms)
+    text = f" {joined(tokens)} "
+    return bool(terms) and all(
+        f" {joined(term.tokens)}{'' if term.prefix else ' '}" in text for term in terms
+    )
 
 
 def contains(entry: MemoryEntry, part: str) -> bool:
@@ -119,21 +119,23 @@ def contains(entry: MemoryEntry, part: str) -> bool:
     return any(wanted in text.lower() for text in (entry.entity_path, entry.key, value))
 
 
-def _words_in(value: Any) -> Iterator[str]:
+def _words_in(value: Any) -> list[str]:
+    found: list[str] = []
     pending = [value]
     while pending:
         node = pending.pop()
-        if isinstance(node, dict):
+        if isinstance(node, str):
+            found.append(node)
+        elif isinstance(node, dict):
             for name, member in reversed(node.items()):
-                pending += [member, name]
+                pending += (member, name)
         elif isinstance(node, list | tuple):
             pending += reversed(node)
-        elif isinstance(node, str):
-            yield node
         elif isinstance(node, bool):
-            yield "true" if node else "false"
+            found.append("true" if node else "false")
         elif node is not None:
-            yield str(node)
+            found.append(str(node))
+    return found
 
 
 def _parts(query: str) -> Iterator[tuple[str, bool]]:
@@ -156,17 +158,6 @@ def _term(part: str, prefix: bool) -> Term | None:
         if len(tokens) > 1 and _kind(tokens[-2][0]) == _UNSPACED:
             tokens, prefix = tokens[:-1], False
     return Term(tuple(tokens), prefix)
-
-
-def occurrences(term: Term, tokens: Sequence[str]) -> int:
-    """How often a term occurs."""
-    size = len(term.tokens)
-    *firsts, last = term.tokens
-    return sum(
-        list(tokens[i : i + size - 1]) == firsts
-        and (tokens[i + size - 1].startswith(last) if term.prefix else tokens[i + size - 1] == last)
-        for i in range(len(tokens) - size + 1)
-    )
 
 
 @lru_cache(maxsize=8192)

@@ -7,6 +7,8 @@ limit, and the end of input or a signal ends the process without a thread that c
 import json
 import logging
 import os
+import select
+import stat
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -168,7 +170,10 @@ class _Wire:
         if self._client_is_gone:
             return
         try:
-            await anyio.to_thread.run_sync(_write_all, self._sink, line, abandon_on_cancel=True)
+            if _is_taken_at_once(self._sink, line):
+                _write_all(self._sink, line)
+            else:
+                await anyio.to_thread.run_sync(_write_all, self._sink, line, abandon_on_cancel=True)
         except OSError as gone:
             logger.info("the client is gone: %s", gone)
             self._client_is_gone = True
@@ -186,6 +191,16 @@ def _pump(source: int, chunks: MemoryObjectSendStream[bytes], token: anyio.lowle
         anyio.from_thread.run_sync(chunks.close, token=token)
     except (anyio.BrokenResourceError, anyio.RunFinishedError, CancelledError):
         logger.debug("nobody takes the input any more")
+
+
+def _is_taken_at_once(sink: int, line: bytes) -> bool:
+    """Whether writing will not wait: a pipe that is ready has room for so much, and a thread costs more."""
+    return (
+        sys.platform != "win32"
+        and len(line) <= select.PIPE_BUF
+        and stat.S_ISFIFO(os.fstat(sink).st_mode)
+        and sink in select.select([], [sink], [], 0)[1]
+    )
 
 
 def _write_all(sink: int, data: bytes) -> None:
