@@ -163,6 +163,23 @@ class AdapterClosedError(AmfsError):
         super().__init__(f"the adapter {problem}; open it with 'async with' or open()")
 
 
+class ImportLineError(AmfsError, ValueError):
+    """A line of an export that cannot be believed or does not fit. Nothing of its commit was imported.
+
+    ``line`` is its number, from 1; ``commit_count`` is how many commits before it were imported, and stay.
+    """
+
+    code = "import_line"
+
+    def __init__(self, line: int, problem: str, commit_count: int = 0) -> None:
+        self.line = line
+        self.problem = problem
+        self.commit_count = commit_count
+        before = "commit before it was" if commit_count == 1 else "commits before it were"
+        so_far = f"{commit_count} {before} imported and stay" if commit_count else "nothing was imported"
+        super().__init__(f"line {line} {problem}; {so_far}; export again and import that: it goes on")
+
+
 class StoreError(AmfsError):
     """Something about the file itself. ``path`` is the resolved path."""
 
@@ -222,7 +239,7 @@ class NewerSchemaError(StoreError):
     """The file was written by a newer release. It was left untouched."""
 
     code = "newer_schema"
-    advice = "update amfs-sqlite; the file was left untouched"
+    advice = "update amfs-sqlite, or restore a backup: migrating keeps one beside it, as .before-schema-N"
 
     def __init__(self, path: str, found: int, supported: int) -> None:
         self.found = found

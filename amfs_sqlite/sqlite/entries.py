@@ -319,13 +319,13 @@ def append(
     else:
         tx.run(UPDATE_CURRENT, (*columns, key_id))
     tx.run(INSERT_VERSION, (*columns, key_id, extra, record))
-    _retag(tx, key_id, before.tags if before else "[]", entry.provenance.pattern_refs)
+    retag(tx, key_id, before.tags if before else "[]", entry.provenance.pattern_refs)
     tx.unindexed_written += weight(value)
     draft.add_version(Line.of(entry), record)
     return entry
 
 
-def _retag(tx: Transaction, key_id: int, stored: str, new: Sequence[str]) -> None:
+def retag(tx: Transaction, key_id: int, stored: str, new: Sequence[str]) -> None:
     old = () if stored == "[]" else tuple(decode(stored))
     if old == tuple(new):
         return

@@ -1,7 +1,7 @@
 """Retention: values taken out of the rows, and what has expired put away."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from amfs_sqlite.errors import EntryNotFoundError
 from amfs_sqlite.models import CommitEntry, CommitKind, EntryRef, RetentionReport
@@ -141,7 +141,7 @@ def _erased(tx: Transaction, meant: Sequence[_Stored], signature: Signature) -> 
     for together in () if signature.dry_run else _slices(meant):
         draft = commits.begin(tx)
         for each in together:
-            _blank(tx, each, indexed_through)
+            blank(tx, each, indexed_through)
             tx.run(RECORD, (each.id, draft.sequence))
         made = _commit(tx, draft, signature, "erase", [each.listed for each in together])
         commit_ids.append(made.commit().id)
@@ -152,7 +152,19 @@ def _erased(tx: Transaction, meant: Sequence[_Stored], signature: Signature) -> 
     )
 
 
-def _blank(tx: Transaction, each: _Stored, indexed_through: int) -> None:
+class Standing(Protocol):
+    """A version that is to lose its value, and what is current of its key."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def key_id(self) -> int: ...
+    @property
+    def current_id(self) -> int: ...
+
+
+def blank(tx: Transaction, each: Standing, indexed_through: int) -> None:
+    """Take the value out of the rows, and what was derived from it out of what stands beside them."""
     tx.run(BLANK_VERSION, (each.id,))
     is_current = each.id == each.current_id
     if is_current:

@@ -26,10 +26,10 @@ class SqliteLog:
     def __init__(self, reader: Lane, begin: Begin, store_id: str) -> None:
         self._reader = reader
         self._begin = begin
-        self._store_id = store_id
+        self.store_id = store_id
 
     async def position(self, cursor: str) -> ChangePosition:
-        position = change_position(cursor, self._store_id)
+        position = change_position(cursor, self.store_id)
         await self._look(changes.check_position, position)
         return position
 
@@ -37,7 +37,7 @@ class SqliteLog:
         return await self._look(changes.end)
 
     async def read(self, after: ChangePosition, asked: Asked, until: int | None) -> Batch:
-        return await self._look(changes.read, after, asked, until, store_id=self._store_id)
+        return await self._look(changes.read, after, asked, until, store_id=self.store_id)
 
     async def data_version(self) -> int:
         """Another number as soon as another connection has committed."""
@@ -61,10 +61,14 @@ class SqliteFeed(Feed):
     def __init__(self, reader: Lane, begin: Begin, store_id: str, *, is_shared: bool) -> None:
         log = SqliteLog(reader, begin, store_id)
         super().__init__(log)
-        self._data_version = log.data_version
+        self._file_log = log
         self._is_shared = is_shared
         self._seen: int | None = None
         self._looking: asyncio.Task[None] | None = None
+
+    def rename(self, store_id: str) -> None:
+        """The store has this id from now on: its cursors carry it."""
+        self._file_log.store_id = store_id
 
     def attend(self) -> None:
         if self._is_shared and (self._looking is None or self._looking.done()):
@@ -83,7 +87,7 @@ class SqliteFeed(Feed):
         could_look = True
         while self.is_attended:
             try:
-                found = await self._data_version()
+                found = await self._file_log.data_version()
             except AmfsError as error:
                 if could_look:
                     files.log.warning("changes of other processes could not be looked for: %s", error)

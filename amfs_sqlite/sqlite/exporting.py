@@ -1,0 +1,101 @@
+"""Exporting: the whole store, line by line, in one snapshot."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from amfs_sqlite.models import Commit
+from amfs_sqlite.protocol.integrity import Progress
+from amfs_sqlite.rules import transfer
+from amfs_sqlite.rules.transfer import ExportReport
+from amfs_sqlite.rules.values import decode
+from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, commit_of, effect_of, entry_of
+from amfs_sqlite.sqlite.transaction import Transaction
+
+TOTALS = """
+SELECT h.sequence, h.digest, (SELECT count(*) FROM commits), (SELECT count(*) FROM versions),
+       (SELECT count(*) FROM outcomes)
+FROM head AS h"""
+COMMITS = """
+SELECT describes, sequence, namespace, branch, id, kind, message, author, session_id, parent_ids, tree_hash,
+       listed, created_at, digest
+FROM commits ORDER BY sequence"""
+# As written, and not as it stands: what outcomes did to it follows with them.
+VERSIONS = """
+SELECT v.id, c.namespace, c.branch, v.extra_hash, v.record_digest,
+       c.entity_path, c.key, v.version, v.value, v.amfs_version, v.agent_id, v.session_id, v.written_at,
+       v.tags, v.shared, v.ttl_at, v.artifact_refs, v.extra, v.content_hash, v.integrity_chain, :commit_id,
+       v.confidence, v.outcome_count, v.success_count, v.failure_count, NULL, v.kind
+FROM versions AS v JOIN current AS c ON c.id = v.key_id WHERE v.sequence = :sequence ORDER BY v.id"""
+OUTCOMES = """
+SELECT id, newest_version_id, record, digest FROM outcomes WHERE sequence = :sequence ORDER BY id"""
+EFFECTS = """
+SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confidence_after, e.applied,
+       e.reason, e.resulting_version
+FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id WHERE e.outcome_id = ? ORDER BY e.id"""
+STEP = 100
+TORN = "the commit log does not hold together; verify tells where"
+
+
+def export(tx: Transaction, write: Callable[[bytes], object], progress: Progress | None) -> ExportReport:
+    sequence, digest, *totals = tx.row(TOTALS)
+    store_id = migrate.store_id(tx)
+    write(transfer.first_line(store_id))
+    counted = [0, 0, 0]
+    for row in tx.each(COMMITS):
+        commit = commit_of(row[1:], (), ())
+        for which, line in _lines(tx, commit, row[0]):
+            counted[which] += 1
+            write(line)
+        if progress is not None and counted[0] % STEP == 0:
+            progress(counted[0], totals[0])
+    if counted != totals:
+        raise UnreadableRowError(TORN)
+    commits, versions, outcomes = counted
+    report = ExportReport(
+        store_id=store_id,
+        commit_count=commits,
+        version_count=versions,
+        outcome_count=outcomes,
+        sequence=sequence,
+        digest=digest,
+    )
+    write(transfer.last_line(report))
+    return report
+
+
+def _lines(tx: Transaction, commit: Commit, describes: str | None) -> Iterator[tuple[int, bytes]]:
+    """The lines of one commit: of each which of the counts it belongs to."""
+    try:
+        yield 0, transfer.commit_line(commit, describes)
+        asked = {"sequence": commit.sequence, "commit_id": commit.id}
+        outcomes = deque(tx.all(OUTCOMES, asked))
+        for row in tx.each(VERSIONS, asked):
+            while outcomes and outcomes[0][1] < row[0]:
+                yield 2, _outcome(tx, outcomes.popleft())
+            if row[1:3] != (commit.namespace, commit.branch):
+                raise UnreadableRowError(TORN)
+            yield 1, _version(row)
+        for outcome in outcomes:
+            yield 2, _outcome(tx, outcome)
+    except UNREADABLE as error:
+        raise UnreadableRowError(TORN) from error
+
+
+def _version(row: tuple[Any, ...]) -> bytes:
+    extra_hash, record_digest, *columns = row[3:]
+    entry = entry_of(columns)
+    return transfer.version_line(
+        entry,
+        kind=columns[-1],
+        is_erased=entry.withdrawn == "erased",
+        extra_hash=extra_hash,
+        record_digest=record_digest,
+    )
+
+
+def _outcome(tx: Transaction, row: tuple[Any, ...]) -> bytes:
+    outcome_id, _, record, digest = row
+    effects = [effect_of(effect) for effect in tx.each(EFFECTS, (outcome_id,))]
+    return transfer.outcome_line(decode(record), effects, digest)

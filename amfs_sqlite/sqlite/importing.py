@@ -1,0 +1,169 @@
+"""Importing: commits of an export put behind the head of the log, some in each transaction."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+
+from amfs_sqlite.errors import ImportLineError
+from amfs_sqlite.models import RetentionReport
+from amfs_sqlite.rules.export_reading import ExportReader
+from amfs_sqlite.rules.transfer import (
+    MAX_CONFLICTS_NAMED,
+    ExportedCommit,
+    ImportConflict,
+    ImportReport,
+)
+from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite.connection import Database
+from amfs_sqlite.sqlite.receiving import Address, Looking, Received
+from amfs_sqlite.sqlite.storing import Storing
+from amfs_sqlite.sqlite.transaction import Transaction
+
+CHANGES_TOGETHER = 500
+BYTES_TOGETHER = 4 * 1024 * 1024
+
+NEWEST_VERSION = "SELECT coalesce(max(id), 0) FROM versions"
+NAME_STORE = "UPDATE meta SET value = ? WHERE name = 'store_id'"
+UNACCOUNTED = """
+SELECT count(*) FROM versions AS v WHERE v.id > ? AND typeof(v.value) = 'null' AND v.kind <> 'tombstone'
+AND NOT EXISTS (SELECT 1 FROM erasures AS e WHERE e.version_id = v.id)"""
+
+
+class Import:
+    """One import into one store, from its first line to its last."""
+
+    def __init__(
+        self,
+        database: Database,
+        reader: ExportReader,
+        *,
+        dry_run: bool,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self._database = database
+        self._reader = reader
+        self._dry_run = dry_run
+        self._progress = progress
+        self._left_out: set[Address] = set()
+        self._conflicts: list[ImportConflict] = []
+        self._counts = dict.fromkeys(Received().counts, 0)
+
+    async def run(self) -> ImportReport:
+        """Store it all; see ``Transfer.import_from``."""
+        newest_before = await self._database.read(_newest_version)
+        slices = _slices(self._reader)
+        while (together := await self._next(slices)) is not None:
+            await self._store(together)
+            if self._progress is not None:
+                self._progress(self._reader.byte_count)
+        if not self._dry_run:
+            await self._check_erasures(newest_before)
+        remains = await self._database.remove(_scrubbed) if self._counts["erased"] else RetentionReport()
+        return ImportReport(
+            store_id=self._database.store_id,
+            dry_run=self._dry_run,
+            conflict_count=len(self._left_out),
+            conflicts=tuple(self._conflicts),
+            remains=remains.remains,
+            **{f"{name}_count": count for name, count in self._counts.items()},
+        )
+
+    async def _next(self, slices: Iterator[Sequence[ExportedCommit]]) -> Sequence[ExportedCommit] | None:
+        try:
+            return await asyncio.to_thread(next, slices, None)
+        except ImportLineError as refused:
+            raise self._told(refused) from refused
+
+    async def _store(self, together: Sequence[ExportedCommit]) -> None:
+        """All of them, or those before the one that is refused."""
+        try:
+            await self._store_at_once(together)
+        except ImportLineError as refused:
+            for each in together if len(together) > 1 else ():
+                await self._store([each])
+            raise self._told(refused) from refused
+
+    async def _store_at_once(self, together: Sequence[ExportedCommit]) -> None:
+        run = self._database.scan if self._dry_run else self._database.write
+        how = _look if self._dry_run else _store
+        received, store_id = await run(how, together, frozenset(self._left_out), self._reader.store_id)
+        if store_id is not None:
+            self._database.store_id = store_id
+            self._database.feed.rename(store_id)
+        for name, count in received.counts.items():
+            self._counts[name] += count
+        self._left_out |= received.left_out
+        self._conflicts += received.conflicts[: MAX_CONFLICTS_NAMED - len(self._conflicts)]
+
+    async def _check_erasures(self, newest_before: int) -> None:
+        unaccounted = await self._database.scan(_unaccounted, newest_before)
+        if unaccounted:
+            problem = f"ends the export, and {unaccounted} versions in it have no value that no commit erases"
+            raise self._told(ImportLineError(self._reader.line, problem))
+
+    def _told(self, refused: ImportLineError) -> ImportLineError:
+        count = 0 if self._dry_run else self._counts["commit"]
+        return ImportLineError(refused.line, refused.problem, count)
+
+
+def _slices(reader: ExportReader) -> Iterator[Sequence[ExportedCommit]]:
+    """As many commits as one transaction stores; those before a line that is refused come before it."""
+    together: list[ExportedCommit] = []
+    changes, begun = 0, reader.byte_count
+    commits = reader.commits()
+    while True:
+        try:
+            commit = next(commits, None)
+        except ImportLineError:
+            if together:
+                yield together
+            raise
+        if commit is None:
+            break
+        together.append(commit)
+        changes += 1 + len(commit.changes)
+        if changes >= CHANGES_TOGETHER or reader.byte_count - begun >= BYTES_TOGETHER:
+            yield together
+            together, changes, begun = [], 0, reader.byte_count
+    if together:
+        yield together
+
+
+def _store(
+    tx: Transaction, together: Sequence[ExportedCommit], left_out: frozenset[Address], store_id: str
+) -> tuple[Received, str | None]:
+    """Store these commits; and the id that an empty store takes over.
+
+    An export put into an empty store is that store again: who kept an anchor or a cursor of it finds it.
+    """
+    adopted = None
+    if tx.ground is not None and not tx.ground.sequence and migrate.store_id(tx) != store_id:
+        tx.run(NAME_STORE, (store_id,))
+        adopted = store_id
+    receiving = Storing(tx, left_out)
+    for each in together:
+        receiving.receive(each)
+    return receiving.received, adopted
+
+
+def _look(
+    tx: Transaction, together: Sequence[ExportedCommit], left_out: frozenset[Address], _store_id: str
+) -> tuple[Received, None]:
+    receiving = Looking(tx, left_out)
+    for each in together:
+        receiving.receive(each)
+    return receiving.received, None
+
+
+def _newest_version(tx: Transaction) -> int:
+    newest: int = tx.value(NEWEST_VERSION)
+    return newest
+
+
+def _unaccounted(tx: Transaction, newest_before: int) -> int:
+    count: int = tx.value(UNACCOUNTED, (newest_before,))
+    return count
+
+
+def _scrubbed(_tx: Transaction) -> RetentionReport:
+    """What is to be removed was blanked before, commit by commit."""
+    return RetentionReport()

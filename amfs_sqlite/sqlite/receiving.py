@@ -1,0 +1,268 @@
+"""Receiving one commit of an export: what of it is here, what is new, and what does not fit."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from amfs_sqlite.models import CommitEntry, OutcomeEffect
+from amfs_sqlite.rules.transfer import ExportedCommit, ExportedOutcome, ExportedVersion, ImportConflict
+from amfs_sqlite.rules.values import encode
+from amfs_sqlite.sqlite import commits, entries
+from amfs_sqlite.sqlite.rows import microseconds
+from amfs_sqlite.sqlite.transaction import Transaction
+
+COMMIT_FACTS = """
+SELECT branch, kind, message, author, session_id, parent_ids, describes, created_at FROM commits
+WHERE namespace = ? AND id = ?"""
+STORED = f"""
+SELECT v.id, v.key_id, c.version_id, v.record_digest, v.integrity_chain, v.content_hash,
+       typeof(v.value) <> 'null', e.sequence
+FROM current AS c CROSS JOIN versions AS v ON v.key_id = c.id AND v.version = :version
+LEFT JOIN erasures AS e ON e.version_id = v.id WHERE {entries.AT}"""
+OPINION = f"SELECT c.id, c.version, c.confidence FROM current AS c WHERE {entries.AT}"
+
+COUNTED = (
+    "commit", "version", "outcome", "erased", "known_commit", "known_version",
+    "left_out_commit", "left_out_version", "kept_erased",
+)  # fmt: skip
+OTHER_VERSION = "another version is stored here under this number"
+OTHER_COMMIT = "it was written by a commit whose id another commit has here"
+OTHER_OPINION = "outcomes moved it otherwise here than in the export"
+NOT_HERE = "the commit that wrote it is here without it"
+
+Address = tuple[str, str, str, str]
+"""Namespace, branch, path and key."""
+
+
+class Stored(NamedTuple):
+    """A version that is here under the same address and number."""
+
+    id: int
+    key_id: int
+    current_id: int
+    record_digest: str
+    integrity_chain: str
+    content_hash: str
+    has_value: int
+    erased_by: int | None
+
+    def is_same(self, version: ExportedVersion) -> bool:
+        """Whether it is the exported one, down to its author, with the same versions before it."""
+        here = (self.record_digest, self.integrity_chain)
+        return here == (version.record_digest, version.entry.integrity_chain)
+
+
+@dataclass(slots=True)
+class Received:
+    """What became of some commits."""
+
+    counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
+    left_out: set[Address] = field(default_factory=set)
+    conflicts: list[ImportConflict] = field(default_factory=list)
+
+
+class Receiving(ABC):
+    """Decides what becomes of each commit; what is done about it is up to those below.
+
+    ``left_out`` are the keys of which nothing more is stored.
+    """
+
+    def __init__(self, tx: Transaction, left_out: frozenset[Address]) -> None:
+        self.received = Received()
+        self.whole = tx
+        self.tx = tx
+        """As ``whole``, in the namespace and branch of the commit that is being received."""
+        self._left_out_before = left_out
+        # What stands at an address once the changes of this commit that came before are stored.
+        self._stands: dict[tuple[str, str], tuple[int, float]] = {}
+
+    def receive(self, exported: ExportedCommit) -> None:
+        """Take in one commit."""
+        commit, counts = exported.commit, self.received.counts
+        self.tx = replace(self.whole, namespace=commit.namespace, branch=commit.branch)
+        known = self.tx.one(COMMIT_FACTS, (commit.namespace, commit.id))
+        if known is not None:
+            self._compare(exported, is_same=known == _facts(exported))
+            return
+        self._stands.clear()
+        self.begin(exported)
+        taken = [self._takes(change) for change in exported.changes]
+        listed = self._listed(exported)
+        if any(taken) or (not taken and self._stands_alone(exported, listed)):
+            self.append(exported, listed)
+            counts["commit"] += 1
+        else:
+            counts["left_out_commit"] += 1
+
+    @abstractmethod
+    def begin(self, exported: ExportedCommit) -> None:
+        """The changes of this commit follow."""
+
+    @abstractmethod
+    def put_version(self, version: ExportedVersion) -> None:
+        """A version that is new here."""
+
+    @abstractmethod
+    def put_outcome(self, outcome: ExportedOutcome, effects: Sequence[OutcomeEffect]) -> None:
+        """An outcome that is new here, with those of its effects that fit what is here."""
+
+    @abstractmethod
+    def put_erasure(self, named: CommitEntry, stored: Stored | None) -> None:
+        """A version that the commit erases, and that was not erased here before."""
+
+    @abstractmethod
+    def append(self, exported: ExportedCommit, listed: Sequence[CommitEntry]) -> None:
+        """The commit is to be stored, with what was put since it began."""
+
+    @abstractmethod
+    def stands(self, effect: OutcomeEffect) -> tuple[int, float] | None:
+        """Which version stands where the effect moved something, and its confidence."""
+
+    def stored(self, entity_path: str, key: str, version: int) -> Stored | None:
+        """What is here under this address and number."""
+        row = self.tx.one(STORED, entries.place(self.tx, entity_path, key) | {"version": version})
+        return None if row is None else Stored(*row)
+
+    def _compare(self, exported: ExportedCommit, *, is_same: bool) -> None:
+        """A commit of this id is here: nothing of it is new, but it may be another."""
+        self.received.counts["known_commit" if is_same else "left_out_commit"] += 1
+        for change in exported.changes:
+            if isinstance(change, ExportedVersion) and not (is_same and self._is_here(change)):
+                self._leave_out(change, NOT_HERE if is_same else OTHER_COMMIT)
+
+    def _takes(self, change: ExportedVersion | ExportedOutcome) -> bool:
+        """Put a change if it is new; whether it was."""
+        if isinstance(change, ExportedOutcome):
+            return self._takes_outcome(change)
+        if self._is_here(change):
+            return False
+        entry = change.entry
+        if self._is_left_out(entry.entity_path, entry.key):
+            self.received.counts["left_out_version"] += 1
+            return False
+        self.put_version(change)
+        self._stands[entry.entity_path, entry.key] = (entry.version, entry.confidence)
+        self.received.counts["version"] += 1
+        return True
+
+    def _is_here(self, version: ExportedVersion) -> bool:
+        """Whether this very version is stored; where another one is, its key is left out."""
+        entry = version.entry
+        stored = self.stored(entry.entity_path, entry.key, entry.version)
+        if stored is None or self._is_left_out(entry.entity_path, entry.key):
+            return False
+        if not stored.is_same(version):
+            self._note(entry.entity_path, entry.key, entry.version, OTHER_VERSION)
+            return False
+        self.received.counts["known_version"] += 1
+        self.received.counts["kept_erased"] += stored.erased_by is not None and not version.is_erased
+        return True
+
+    def _takes_outcome(self, outcome: ExportedOutcome) -> bool:
+        effects = [each for each in outcome.effects if self._fits(each)]
+        if outcome.effects and not effects:
+            return False
+        self.put_outcome(outcome, effects)
+        self.received.counts["outcome"] += 1
+        return True
+
+    def _fits(self, effect: OutcomeEffect) -> bool:
+        """Whether an effect follows from what is here; where it does not, its key is left out."""
+        address = (effect.entity_path, effect.key)
+        if self._is_left_out(*address):
+            return False
+        if not effect.applied:
+            return True
+        stands = self._stands.get(address) or self.stands(effect)
+        if stands != (effect.version, effect.confidence_before):
+            self._note(*address, effect.version, OTHER_OPINION)
+            return False
+        self._stands[address] = (effect.resulting_version or effect.version, effect.confidence_after)
+        return True
+
+    def _listed(self, exported: ExportedCommit) -> Sequence[CommitEntry]:
+        """What the commit names: of one that erases, what it erases here."""
+        if exported.commit.kind != "erase":
+            return exported.commit.entries
+        return [each for each in exported.commit.entries if self._erases(each)]
+
+    def _erases(self, named: CommitEntry) -> bool:
+        if self._is_left_out(named.entity_path, named.key):
+            return False
+        stored = self.stored(named.entity_path, named.key, named.version)
+        if stored is not None and stored.erased_by is not None:
+            return False
+        self.put_erasure(named, stored)
+        self.received.counts["erased"] += stored is not None and bool(stored.has_value)
+        return True
+
+    def _stands_alone(self, exported: ExportedCommit, listed: Sequence[CommitEntry]) -> bool:
+        """Whether a commit without changes is to be stored for what it says itself."""
+        match exported.commit.kind:
+            case "erase":
+                return bool(listed)
+            case "description":
+                return self.is_here(exported.describes)
+        return True
+
+    def is_here(self, commit_id: str | None) -> bool:
+        """Whether the commit of this id is here, or would be."""
+        return bool(self.tx.value(commits.IS_KNOWN, (self.tx.namespace, commit_id)))
+
+    def _is_left_out(self, entity_path: str, key: str) -> bool:
+        address = (self.tx.namespace, self.tx.branch, entity_path, key)
+        return address in self._left_out_before or address in self.received.left_out
+
+    def _leave_out(self, version: ExportedVersion, reason: str) -> None:
+        entry = version.entry
+        self.received.counts["left_out_version"] += 1
+        if not self._is_left_out(entry.entity_path, entry.key):
+            self._note(entry.entity_path, entry.key, entry.version, reason)
+
+    def _note(self, entity_path: str, key: str, version: int, reason: str) -> None:
+        """From here on nothing of this key is stored."""
+        self.received.left_out.add((self.tx.namespace, self.tx.branch, entity_path, key))
+        conflict = ImportConflict(
+            namespace=self.tx.namespace, entity_path=entity_path, key=key, version=version, reason=reason
+        )
+        self.received.conflicts.append(conflict)
+
+
+class Looking(Receiving):
+    """Only looks. What an earlier commit of the export would have stored is taken to be as it says."""
+
+    def begin(self, exported: ExportedCommit) -> None: ...
+
+    def put_version(self, version: ExportedVersion) -> None: ...
+
+    def put_outcome(self, outcome: ExportedOutcome, effects: Sequence[OutcomeEffect]) -> None: ...
+
+    def put_erasure(self, named: CommitEntry, stored: Stored | None) -> None: ...
+
+    def append(self, exported: ExportedCommit, listed: Sequence[CommitEntry]) -> None: ...
+
+    def stands(self, effect: OutcomeEffect) -> tuple[int, float] | None:
+        row = self.tx.one(OPINION, entries.place(self.tx, effect.entity_path, effect.key))
+        if row is None or row[1] < effect.version:
+            return effect.version, effect.confidence_before
+        return row[1:]
+
+    def is_here(self, commit_id: str | None) -> bool:
+        return commit_id is not None
+
+
+def _facts(exported: ExportedCommit) -> tuple[Any, ...]:
+    """What a commit keeps wherever it is imported: not its place, nor what was left out of it."""
+    commit = exported.commit
+    return (
+        commit.branch,
+        commit.kind,
+        commit.message,
+        commit.author_agent_id,
+        commit.session_id,
+        encode(list(commit.parent_ids)),
+        exported.describes,
+        microseconds(commit.created_at),
+    )
