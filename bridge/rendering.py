@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from amfs_sqlite.models import EffectReason
+from amfs_sqlite.models import EffectReason, Withdrawal
 
 NAME_BYTES = 300
 MESSAGE_BYTES = 2_000
@@ -22,6 +22,11 @@ REASONS: Mapping[EffectReason, str] = MappingProxyType(
         "already_applied": "this outcome_ref was applied to it before",
         "stale": "its value has changed since that version",
     }
+)
+
+# Why a version has no value.
+WITHDRAWN: Mapping[Withdrawal, str] = MappingProxyType(
+    {"archived": "archived: from here on nothing is there", "erased": "erased: its value was removed"}
 )
 
 # Printable by their category, and yet not to be seen.

@@ -136,7 +136,14 @@ def prepare_write(write: Write, policy: OutcomePolicy) -> PreparedWrite:
 def checked_entry(given: object, argument: str, **changes: Any) -> MemoryEntry:
     """An entry to be written with these changes, its fields checked anew, without what is ours."""
     return checked_model(
-        given, MemoryEntry, argument, superseded_at=None, success_count=0, failure_count=0, **changes
+        given,
+        MemoryEntry,
+        argument,
+        superseded_at=None,
+        success_count=0,
+        failure_count=0,
+        withdrawn=None,
+        **changes,
     )
 
 

@@ -40,7 +40,8 @@ def show(words: Sequence[str], at: int | None, *, full: bool, as_json: bool) -> 
     Name it by SCOPE and KEY, or in one word as it is printed elsewhere: SCOPE/KEY, or SCOPE/KEY@N
     for version N. It is shown as it is stored; whether that is what was written, `verify` checks.
 
-    JSON: {"ref", "entry", "supersededAt", "successCount", "failureCount"}; entry has AMFS's names:
+    JSON: {"ref", "entry", "supersededAt", "successCount", "failureCount",
+    "withdrawn"}; entry has AMFS's names:
     entityPath, key, version, value, provenance, confidence, contentHash, integrityChain, ...
     """
     entry = asked(lambda store: _record(store.session, words, at))
@@ -94,11 +95,13 @@ async def _beliefs(session: Session, words: Sequence[str], after: int, limit: in
 
 
 def _facts(out: Output, entry: MemoryEntry, *, full: bool) -> Iterator[Row]:
-    current = "current" if entry.superseded_at is None else "superseded"
+    current = entry.withdrawn or ("current" if entry.superseded_at is None else "superseded")
     yield fact("record", out.name(str(entry.ref), "bold"), out.text(current, "dim"))
     yield fact("scope", out.name(entry.entity_path))
     yield fact("key", out.name(entry.key))
-    if isinstance(entry.value, str):
+    if entry.withdrawn:
+        yield fact("value", records.belief(out, entry))
+    elif isinstance(entry.value, str):
         yield from records.text(out, "text", entry.value)
     else:
         yield from records.text(out, "JSON", _indented(entry.value))
@@ -168,13 +171,13 @@ def _belief(out: Output, entry: MemoryEntry, *, full: bool) -> Iterator[Row]:
         out.at(entry.written_at),
         out.name(entry.agent_id),
         records.confidence(out, entry.confidence),
-        out.text("current" if entry.superseded_at is None else "", "dim"),
+        out.text("current" if entry.superseded_at is None and not entry.withdrawn else "", "dim"),
     ]
     if not entry.shared:
         head.append(out.text("private", "yellow"))
     chain = out.hash(entry.integrity_chain, full=full)
     chain.stylize("cyan")
     yield Row(tuple(head), f"{out.marks.item} ", rail)
-    yield Row((records.value(out, entry.value),), rail, rail)
+    yield Row((records.belief(out, entry),), rail, rail)
     yield Row((out.text("content", "dim"), out.hash(entry.content_hash, full=full)), rail, rail)
     yield Row((out.text("chain  ", "cyan"), chain), f"{out.marks.link}   ", rail)

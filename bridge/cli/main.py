@@ -15,6 +15,7 @@ from bridge.cli.options import EPILOG, PLACE, CommandGroup, setting_options
 from bridge.cli.outcomes import outcomes
 from bridge.cli.packets import packets
 from bridge.cli.programs import demo, mcp
+from bridge.cli.retention import archive, erase, prune
 from bridge.cli.search import search
 from bridge.cli.statistics import stats
 from bridge.cli.store import complain
@@ -38,7 +39,8 @@ def app() -> None:
     """
 
 
-for command in (mcp, demo, show, search, history, log, packets, outcomes, verify, stats, backup, restore):
+LOOKING = (show, search, history, log, packets, outcomes, verify, stats)
+for command in (mcp, demo, *LOOKING, backup, restore, erase, prune, archive):
     app.add_command(command)
 
 

@@ -26,6 +26,7 @@ def document(entry: MemoryEntry) -> dict[str, Any]:
         "supersededAt": None if entry.superseded_at is None else spelled(entry.superseded_at),
         "successCount": entry.success_count,
         "failureCount": entry.failure_count,
+        "withdrawn": entry.withdrawn,
     }
 
 
@@ -33,6 +34,13 @@ def confidence(out: Output, number: float) -> Text:
     """A confidence, in a colour that says whether it is high."""
     style = "green" if number >= HIGH_CONFIDENCE else "red" if number < LOW_CONFIDENCE else "yellow"
     return out.text(rendering.percent(number), style)
+
+
+def belief(out: Output, entry: MemoryEntry) -> Text:
+    """The value of a version on one line, or why there is none."""
+    if entry.withdrawn:
+        return out.text(rendering.WITHDRAWN[entry.withdrawn], "yellow")
+    return value(out, entry.value)
 
 
 def value(out: Output, stored: Any) -> Text:

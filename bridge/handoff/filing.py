@@ -56,7 +56,7 @@ async def find(session: Session, handoff_id: str) -> Filed:
 async def find_as_given(session: Session, handoff_id: str) -> Filed | None:
     """The packet as it was when it was given, or None where there is none to see."""
     entry = await session.adapter.read_at_version(HANDOFF_PATH, handoff_id, 1, viewer=session.viewer)
-    return None if entry is None else unfolded(entry)
+    return None if entry is None or entry.withdrawn else unfolded(entry)
 
 
 async def look_through(

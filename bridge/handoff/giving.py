@@ -133,7 +133,7 @@ async def _named(session: Session, ref: EntryRef, to_agent: str | None) -> SeenV
         entry = await session.adapter.read(path, key, viewer=session.viewer)
     else:
         entry = await session.adapter.read_at_version(path, key, version, viewer=session.viewer)
-    if entry is None:
+    if entry is None or entry.withdrawn:
         raise EntryNotFoundError(path, key, version)
     seen = SeenVersion.of(entry)
     if not _may_know(to_agent, seen):

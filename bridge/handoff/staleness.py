@@ -46,7 +46,7 @@ async def resolve(session: Session, pins: Sequence[Pin]) -> Resolved:
         record = await session.adapter.read_at_version(
             pin.entity_path, pin.key, pin.version, viewer=session.viewer
         )
-        if record is not None and content_hash(record.value) == pin.content_hash:
+        if record is not None and not record.withdrawn and content_hash(record.value) == pin.content_hash:
             records.append(record)
             warning = await _moved_on(session, pin, record)
         else:
@@ -69,17 +69,19 @@ async def _moved_on(session: Session, pin: Pin, record: MemoryEntry) -> Stale | 
         pin.entity_path, pin.key, after_version=pin.version, viewer=session.viewer
     )
     if newer and newer[-1].superseded_at is None:
-        return _stale(pin, newer[-1], _expiry(newer[-1]))
+        ended = f"it was {newer[-1].withdrawn}" if newer[-1].withdrawn else _expiry(newer[-1])
+        return _stale(pin, newer[-1], ended)
     return _stale(pin, None, "its current version is not visible to you")
 
 
 async def _lost(session: Session, pin: Pin, record: MemoryEntry | None) -> Stale:
     """The warning for a pinned version that is not there as it was."""
-    why = (
-        f"version {pin.version} is gone, or not visible to you"
-        if record is None
-        else f"version {pin.version} does not hold what was pinned; verify the file"
-    )
+    if record is None:
+        why = f"version {pin.version} is gone, or not visible to you"
+    elif record.withdrawn:
+        why = f"version {pin.version} was {record.withdrawn}"
+    else:
+        why = f"version {pin.version} does not hold what was pinned; verify the file"
     return _stale(pin, await _current(session, pin), why)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from amfs_sqlite.clock import spelled
 from amfs_sqlite.models import EntryRef, MemoryEntry
-from bridge.rendering import percent, size, token, word
+from bridge.rendering import WITHDRAWN, percent, size, token, word
 
 REF_BYTES = 12_000
 TAGS_BYTES = 1_000
@@ -32,6 +32,8 @@ def heading(entry: MemoryEntry) -> str:
         parts.append("private")
     if entry.ttl_at is not None:
         parts.append(f"expires {spelled(entry.ttl_at)}")
+    if entry.withdrawn:
+        parts.append(WITHDRAWN[entry.withdrawn])
     return "  ".join(parts)
 
 

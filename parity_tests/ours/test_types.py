@@ -63,12 +63,14 @@ NEEDED: Mapping[str, Any] = {
     "entry": draft("w"),
     "follow": False,
     "idempotency_key": "once",
+    "keep_last": 1,
     "key": "1",
     "query": SearchQuery(),
     "record": outcome("success", "p/1"),
+    "refs": [at("p", "1")],
     "version": 1,
 }
-"""A good one for each argument that has no default, or one that waits."""
+"""A good one for each argument that has no default, or none that will do alone."""
 
 Call = Callable[[AmfsAdapter, Any], Awaitable[object]]
 
@@ -110,7 +112,7 @@ MODELS: Mapping[str, tuple[BaseModel, Call]] = {
 }
 FIELDS = [(name, field) for name, (model, _) in MODELS.items() for field in type(model).model_fields]
 OURS = {
-    MemoryEntry: ("superseded_at", "success_count", "failure_count"),
+    MemoryEntry: ("superseded_at", "success_count", "failure_count", "withdrawn"),
     Commit: ("sequence", "kind", "digest", "effects"),
 }
 """What is ignored on a model passed in, whatever it holds."""

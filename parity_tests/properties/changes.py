@@ -184,6 +184,40 @@ def saves(draw: st.DrawFn, world: World, known: Sequence[str]) -> Step:
     )
 
 
+@st.composite
+def removals(draw: st.DrawFn, world: World) -> Step:
+    """An erasure, a pruning, or an archiving."""
+    named = st.builds(
+        EntryRef,
+        entity_path=st.sampled_from(world.paths),
+        key=st.sampled_from(world.keys),
+        version=st.sampled_from([None, 1, 2, 3]),
+    )
+    signed = {
+        "author": draw(st.sampled_from([*world.agents, "owner", "\ud800"])),
+        "message": draw(st.sampled_from(["", "why"])),
+        "dry_run": draw(st.integers(0, 3)) == 3,
+    }
+    under = {
+        "entity_path": draw(st.none() | st.sampled_from(world.paths)),
+        "include_system": draw(st.booleans()),
+    }
+    operation = draw(st.sampled_from(["erase", "prune", "archive_expired"]))
+    if operation == "erase":
+        agent = draw(st.none() | st.none() | st.sampled_from(world.agents))
+        return call("erase", draw(st.lists(named, max_size=2)), agent_id=agent, **signed)
+    if operation == "archive_expired":
+        return call("archive_expired", **under, **signed)
+    return call(
+        "prune",
+        keep_last=draw(st.sampled_from([None, 0, 1, 2])),
+        keep_days=draw(st.sampled_from([None, None, 0, 1, 30.5, -1])),
+        keep=draw(st.lists(named, max_size=1)),
+        **under,
+        **signed,
+    )
+
+
 def expected_versions() -> st.SearchStrategy[int | None]:
     """What a writer expects to be current; most expect nothing."""
     return st.sampled_from([None, None, None, None, 0, 1, 2, -1, 2**70])

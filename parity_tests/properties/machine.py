@@ -112,6 +112,10 @@ class SideBySide(RuleBasedStateMachine):
         self._change(Step("commit_outcome", (record,)))
 
     @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        self._change(data.draw(changes.removals(self.world)))
+
+    @rule(data=st.data())
     def repeat(self, data: st.DataObject) -> None:
         """An earlier change once more, as by somebody who lost its answer."""
         self._change(data.draw(st.sampled_from(self.done)))

@@ -1,0 +1,175 @@
+"""`erase`, `prune` and `archive`: letting go, never by accident."""
+
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+import click
+
+from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.models import EntryRef, RetentionReport
+from bridge import rendering
+from bridge.cli import records
+from bridge.cli.addresses import address
+from bridge.cli.exits import DONE, FOUND
+from bridge.cli.layout import Row
+from bridge.cli.options import EPILOG, PLACE, F, answer, asked, json_option, setting_options
+from bridge.cli.output import Output
+from bridge.operations import retention
+from bridge.session import Session
+
+SIGNED = (*PLACE, "agent")
+SHOWN = 20
+
+Removal = Callable[[Session, bool], Awaitable[RetentionReport]]
+"""A removal on this session; whether it only looks."""
+
+
+def removal_options(function: F) -> F:
+    """What every removal takes: whether only to look, whether to ask, and why it is done."""
+    for option in (
+        click.option("--message", "-m", default="", metavar="TEXT", help="Why, for the commit log."),
+        click.option("--yes", is_flag=True, help="Do not ask."),
+        click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command(epilog=EPILOG)
+@click.argument("words", nargs=-1, metavar="[SCOPE KEY | SCOPE/KEY]")
+@click.option("--at", type=click.IntRange(min=1), metavar="N", help="Erase version N alone.")
+@click.option("--written-by", metavar="AGENT", help="Erase everything that this agent wrote.")
+@removal_options
+@json_option
+@setting_options(*SIGNED)
+def erase(
+    words: Sequence[str],
+    at: int | None,
+    written_by: str | None,
+    *,
+    message: str,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Erase values for good: a record with its history, one version, or all of an agent.
+
+    The value goes from the rows, the text index, the log and the free space of the file. That a version was
+    there, by whom, when and with which hashes, stays, and the store still verifies. Backups, exports and
+    other copies are not touched: erase there too.
+
+    JSON: {"dryRun", "versions": [{"entityPath", "key", "version", "contentHash"}], "commitIds", "remains"}.
+    """
+    if len(words) > 2 or bool(words) == bool(written_by):
+        raise click.UsageError(
+            "Name one record, as SCOPE KEY or as SCOPE/KEY, or an agent with --written-by."
+        )
+    if at is not None and not words:
+        raise click.UsageError("--at is a version of the record that is named.")
+
+    async def removal(session: Session, look: bool) -> RetentionReport:
+        refs = [await _named(session, words, at)] if words else []
+        return await retention.erase(session, refs, agent_id=written_by, message=message, dry_run=look)
+
+    return _done(removal, "erase", yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+@click.command(epilog=EPILOG)
+@click.argument("scope", required=False)
+@click.option("--keep-last", type=click.IntRange(min=1), metavar="N", help="Keep the newest N versions.")
+@click.option("--keep-days", type=click.FloatRange(min=0), metavar="DAYS", help="Keep what was current then.")
+@removal_options
+@json_option
+@setting_options(*SIGNED)
+def prune(
+    scope: str | None,
+    keep_last: int | None,
+    keep_days: float | None,
+    *,
+    message: str,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Erase old versions at or below SCOPE, or everywhere.
+
+    The current version of every record stays, and so does what an unfinished packet pins. What is kept by
+    either number stays.
+
+    JSON: as erase.
+    """
+    if keep_last is None and keep_days is None:
+        raise click.UsageError("Say what is to be kept, with --keep-last or --keep-days.")
+
+    def removal(session: Session, look: bool) -> Awaitable[RetentionReport]:
+        return retention.prune(
+            session, scope, keep_last=keep_last, keep_days=keep_days, message=message, dry_run=look
+        )
+
+    return _done(removal, "erase", yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+@click.command(epilog=EPILOG)
+@click.argument("scope", required=False)
+@removal_options
+@json_option
+@setting_options(*SIGNED)
+def archive(scope: str | None, *, message: str, yes: bool, dry_run: bool, as_json: bool) -> int:
+    """Put away what has expired at or below SCOPE, or everywhere.
+
+    Its next version says that nothing is there; `history` still shows what was. `erase` removes it for good.
+
+    JSON: as erase.
+    """
+
+    def removal(session: Session, look: bool) -> Awaitable[RetentionReport]:
+        return retention.archive(session, scope, message=message, dry_run=look)
+
+    return _done(removal, "archive", yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+async def _named(session: Session, words: Sequence[str], at: int | None) -> EntryRef:
+    ref = await address(session, words)
+    if at is not None and ref.version is not None:
+        raise InvalidArgumentError("at", "names a version, and so does the reference; leave one out")
+    return ref if at is None else ref.model_copy(update={"version": at})
+
+
+def _done(removal: Removal, verb: str, *, yes: bool, dry_run: bool, as_json: bool) -> int:
+    """Look, ask, do it, tell."""
+    if yes and dry_run:
+        raise click.UsageError("--yes does it and --dry-run does not; leave one out.")
+    report = asked(lambda store: removal(store.session, not yes))
+    if report.dry_run and not dry_run:
+        _ask(report, verb)
+        report = asked(lambda store: removal(store.session, False))
+    answer(
+        lambda: {
+            "dryRun": report.dry_run,
+            "versions": [each.to_wire() for each in report.versions],
+            "commitIds": list(report.commit_ids),
+            "remains": list(report.remains),
+        },
+        lambda out: _rows(out, report, f"{verb}d"),
+        as_json=as_json,
+    )
+    return FOUND if report.remains else DONE
+
+
+def _ask(report: RetentionReport, verb: str) -> None:
+    if not (sys.stdin and sys.stdin.isatty()):
+        raise click.UsageError("Nothing was done: look with --dry-run, then give --yes.")
+    versions = rendering.counted(len(report.versions), "version")
+    click.confirm(f"{verb} {versions}?", abort=True, err=True)
+
+
+def _rows(out: Output, report: RetentionReport, verbed: str) -> Iterator[Row]:
+    versions = rendering.counted(len(report.versions), "version")
+    would = "would be " if report.dry_run else ""
+    yield Row((out.text(f"{versions} {would}{verbed}", "bold"),))
+    for each in report.versions[:SHOWN]:
+        yield Row((records.ref(out, each.entity_path, each.key, each.version),), "  ", "  ")
+    if len(report.versions) > SHOWN:
+        yield Row((out.text(f"and {len(report.versions) - SHOWN} more; --json has all", "dim"),), "  ", "  ")
+    for remains in report.remains:
+        yield Row((out.line(remains, "yellow"),), "  ", "  ")

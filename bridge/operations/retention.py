@@ -1,0 +1,97 @@
+"""Letting go of records: erasing values, pruning old versions, archiving what has expired. For the owner."""
+
+from collections.abc import Collection
+from contextlib import aclosing
+
+from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.models import EntryRef, RetentionReport
+from bridge.handoff import filing
+from bridge.operations.arguments import check_refs, check_session
+from bridge.session import Session
+
+
+async def erase(
+    session: Session,
+    refs: Collection[EntryRef] = (),
+    *,
+    agent_id: str | None = None,
+    message: str = "",
+    dry_run: bool = False,
+) -> RetentionReport:
+    """Erase one version by a ref with its number, a record with its history by a ref without, and everything
+    that ``agent_id`` wrote.
+
+    A packet that pins what is erased says so when it is taken. Raises EntryNotFoundError for a ref that is
+    not stored, and InvalidArgumentError where nothing is named.
+    """
+    _check_owner(session)
+    check_refs(refs)
+    return await session.adapter.erase(
+        tuple(refs),
+        agent_id=agent_id,
+        author=session.agent_id,
+        message=message,
+        session_id=session.session_id,
+        dry_run=dry_run,
+    )
+
+
+async def prune(
+    session: Session,
+    scope: str | None = None,
+    *,
+    keep_last: int | None = None,
+    keep_days: float | None = None,
+    message: str = "",
+    dry_run: bool = False,
+) -> RetentionReport:
+    """Erase old versions of the records at or below the scope (None is everywhere).
+
+    Kept are the current version, the newest ``keep_last`` of each record, what was current in the last
+    ``keep_days`` days, and every version that a packet pins which is not closed or cancelled. Packets
+    themselves are never pruned. Raises InvalidArgumentError where neither number is given.
+    """
+    _check_owner(session)
+    return await session.adapter.prune(
+        entity_path=scope,
+        keep_last=keep_last,
+        keep_days=keep_days,
+        keep=await _pinned(session),
+        include_system=False,
+        author=session.agent_id,
+        message=message,
+        session_id=session.session_id,
+        dry_run=dry_run,
+    )
+
+
+async def archive(
+    session: Session, scope: str | None = None, *, message: str = "", dry_run: bool = False
+) -> RetentionReport:
+    """Put away what has expired at or below the scope (None is everywhere): lists show it no longer, its
+    history stays.
+    """
+    _check_owner(session)
+    return await session.adapter.archive_expired(
+        entity_path=scope,
+        include_system=False,
+        author=session.agent_id,
+        message=message,
+        session_id=session.session_id,
+        dry_run=dry_run,
+    )
+
+
+async def _pinned(session: Session) -> list[EntryRef]:
+    """What is handed over and not yet done with."""
+    pinned: list[EntryRef] = []
+    async with aclosing(filing.look_through(session, filing.UNFINISHED_TAG)) as packets:
+        async for filed in packets:
+            pinned += [pin.ref for pin in filed.packet.pins]
+    return pinned
+
+
+def _check_owner(session: Session) -> None:
+    check_session(session)
+    if not session.owner:
+        raise InvalidArgumentError("session", "is an agent's; letting go is for the owner of the file")

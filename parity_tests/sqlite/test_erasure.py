@@ -1,0 +1,120 @@
+"""Erasure from the file: no byte of what was erased is left in it, nor in what lies beside it."""
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from amfs_sqlite import HANDOFF, EntryRef, SearchQuery, SqliteAdapter
+from parity_tests.contract.soundness import is_sound
+from parity_tests.drafts import at, draft, outcome
+from parity_tests.ledger import proves
+
+WORD = "xylophonequartz"
+OTHER_KEYS = 60
+
+
+def left(path: str) -> dict[str, int]:
+    """How often the word stands in each of the files of a store, in any case."""
+    found = {
+        each.name: each.read_bytes().lower().count(WORD.encode()) for each in Path(path).parent.iterdir()
+    }
+    return {name: number for name, number in found.items() if number}
+
+
+async def fill(adapter: SqliteAdapter) -> None:
+    """The word in values of many shapes, rewritten and moved about, among others that stay."""
+    for n in range(OTHER_KEYS):
+        await adapter.write(draft("svc/b", f"k{n}", f"other words {n} " * 20))
+    await adapter.write(draft(value=f"{WORD} first", note=f"{WORD} in an unknown field"))
+    await adapter.search(SearchQuery(text=WORD))
+    await adapter.write(draft(value={"deep": [WORD.upper(), WORD * 400]}))
+    await adapter.commit_outcome(outcome("success", "svc/a/k"))
+    await adapter.write(draft(value="harmless"))
+    await adapter.write(draft(key="only", value=f"{WORD} alone", tags=("t",)))
+    for n in range(0, OTHER_KEYS, 2):
+        await adapter.write(draft("svc/b", f"k{n}", "short"))
+
+
+@proves("retention.bytes")
+@pytest.mark.parametrize("indexed", [True, False], ids=["indexed", "not-yet-indexed"])
+async def test_no_byte_of_what_was_erased_is_left_in_any_file(path: str, indexed: bool) -> None:
+    async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
+        await fill(adapter)
+    async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
+        if not indexed:
+            await adapter.write(draft(key="only", value=f"{WORD} again"))
+        assert left(path)
+        report = await adapter.erase([at(), at(key="only")], author="owner")
+        assert report.remains == ()
+        assert left(path) == {}
+        assert (await adapter.search(SearchQuery(text=WORD[:4] + "*"))).entries == ()
+        assert await is_sound(adapter)
+        assert len(await adapter.list("svc/b")) == OTHER_KEYS
+        assert (
+            len((await adapter.search(SearchQuery(text="other words", limit=None))).entries)
+            == OTHER_KEYS // 2
+        )
+    assert left(path) == {}
+
+
+@proves("retention.bytes")
+async def test_an_old_version_goes_where_the_new_one_is_not_indexed_yet(path: str) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(value=WORD))
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(value="harmless"))
+        await adapter.prune(keep_last=1, author="owner")
+        assert left(path) == {}
+        assert [each.value for each in (await adapter.search(SearchQuery(text="harmless"))).entries] == [
+            "harmless"
+        ]
+
+
+@proves("retention.remains")
+async def test_what_a_reader_keeps_in_the_log_is_told_and_goes_the_next_time(path: str) -> None:
+    async with SqliteAdapter(path, busy_timeout_s=0.05) as adapter:
+        await adapter.write(draft(value=WORD))
+        with closing(sqlite3.connect(path)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM versions").fetchone()
+            report = await adapter.erase([at()], author="owner")
+            assert [f"{path}-wal still holds it" in each for each in report.remains] == [True]
+            assert left(path)
+        again = await adapter.erase([at()], author="owner")
+        assert (again.versions, again.remains) == ((), ())
+        assert left(path) == {}
+
+
+@proves("retention.remains")
+async def test_a_copy_made_before_a_migration_is_told(path: str) -> None:
+    copy = f"{path}.before-schema-9"
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(value=WORD))
+        shutil.copyfile(path, copy)
+        report = await adapter.erase([at()], author="owner")
+        assert [copy in each for each in report.remains] == [True]
+
+
+@proves("retention.beside-others")
+async def test_an_erasure_beside_writers_and_readers_loses_nothing(path: str) -> None:
+    async with SqliteAdapter(path) as first, SqliteAdapter(path) as second:
+        await first.write_batch([draft("old", str(n), WORD) for n in range(50)])
+
+        async def write() -> None:
+            for n in range(100):
+                await second.write(draft("new", str(n)))
+                await second.list("new")
+
+        async def erase() -> None:
+            for n in range(50):
+                await first.erase([EntryRef(entity_path="old", key=str(n))], author="owner")
+
+        await asyncio.gather(write(), erase())
+        assert len(await first.list("new")) == 100
+        assert await first.list("old") == []
+        assert await is_sound(second)
+    assert left(path) == {}
