@@ -89,6 +89,13 @@ def find(path: str, newest_schema: int) -> str:
 
     Raises where there is none, where it is not ours or too new, and where reading would have to write.
     """
+    recognise(path, newest_schema)
+    _warn_of_wide_modes(path)
+    return _reading_uri(path)
+
+
+def recognise(path: str, newest_schema: int) -> None:
+    """Raise for what is no store of ours, or a newer one. It is only looked at."""
     _refuse_long(path)
     try:
         if Path(path).is_dir():
@@ -100,8 +107,6 @@ def find(path: str, newest_schema: int) -> str:
     except OSError as failed:
         raise StoreUnavailableError(path, f"cannot be read: {failed.strerror}") from failed
     _refuse_foreign(path, newest_schema)
-    _warn_of_wide_modes(path)
-    return _reading_uri(path)
 
 
 def file_uri(path: str, mode: str = "rw") -> str:

@@ -8,6 +8,7 @@ import click
 from amfs_sqlite.errors import AmfsError
 from bridge.cli.backups import backup, restore
 from bridge.cli.commits import log
+from bridge.cli.doctor import doctor
 from bridge.cli.entries import history, show
 from bridge.cli.exits import DONE, INTERRUPTED, WRONG_USE, exit_code
 from bridge.cli.integrity import verify
@@ -39,7 +40,7 @@ def app() -> None:
     """
 
 
-LOOKING = (show, search, history, log, packets, outcomes, verify, stats)
+LOOKING = (show, search, history, log, packets, outcomes, verify, stats, doctor)
 for command in (mcp, demo, *LOOKING, backup, restore, erase, prune, archive):
     app.add_command(command)
 

@@ -1,0 +1,208 @@
+"""What a store stands in: its file system and folder, the files beside it, and who has it open.
+
+Nothing is changed. What a system does not tell is None or empty: most of it only Linux tells.
+"""
+
+import os
+import re
+import stat
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from amfs_sqlite.sqlite import files
+from amfs_sqlite.sqlite.copies import ID_DIGITS, TEMPORARY_SUFFIX
+from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
+
+PROC = Path("/proc")
+# Where locks of other machines are not seen, or come late.
+NETWORK_KINDS = frozenset(
+    {
+        "9p",
+        "afs",
+        "ceph",
+        "cifs",
+        "fuse.glusterfs",
+        "fuse.rclone",
+        "fuse.s3fs",
+        "fuse.sshfs",
+        "gfs2",
+        "lustre",
+        "nfs",
+        "nfs4",
+        "smb3",
+        "smbfs",
+        "vboxsf",
+        "virtiofs",
+    }
+)
+OURS = ("", *files.SIDE_SUFFIXES, LOCK_SUFFIX)
+MARKER_BYTES = 72
+SQLITE_HEADER = b"SQLite format 3\0"
+APPLICATION_AT = slice(68, 72)
+
+# Of SQLite's documented layout of the shared memory beside a log: counts of frames, and marks of readers.
+INDEX_BYTES = 136
+INDEX_IS_SET_UP_AT, INDEX_FRAMES_AT, INDEX_MOVED_AT, INDEX_MARKS_AT = 12, 16, 96, 100
+MARKS = 5
+FIRST_MARK_LOCK = 123
+
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+_LOCK = re.compile(r"\d+: POSIX +\S+ +(?:READ|WRITE) +(\d+) +[0-9a-f]+:[0-9a-f]+:(\d+) +(\d+) +(\d+|EOF)")
+_PART = re.compile(rf"\.[0-9a-f]{{{ID_DIGITS}}}{re.escape(TEMPORARY_SUFFIX)}(?:-wal|-shm|-journal)?$")
+
+
+class Holder(NamedTuple):
+    """A process that has files of the store open; ``gone`` are those that no longer stand there."""
+
+    pid: int
+    name: str
+    gone: tuple[str, ...] = ()
+
+
+class Log(NamedTuple):
+    """How far the write-ahead log has come. Counts are frames, each one page.
+
+    ``moved_count`` are in the file already; ``reachable_count`` can be while ``readers``, ids of
+    processes, read as of where they stand.
+    """
+
+    frame_count: int
+    moved_count: int
+    reachable_count: int
+    readers: tuple[int, ...]
+
+
+def filesystem(path: str) -> str | None:
+    """The kind of file system that the path lies on, as the system calls it."""
+    try:
+        mounts = (PROC / "self" / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    found: tuple[int, str] | None = None
+    for line in mounts.splitlines():
+        before, _, behind = line.partition(" - ")
+        point = _ESCAPED.sub(lambda octal: chr(int(octal[1], 8)), before.split(" ")[4])
+        if Path(path).is_relative_to(point) and (found is None or len(point) >= found[0]):
+            found = len(point), behind.split(" ")[0]
+    return None if found is None else found[1]
+
+
+def present(path: str) -> list[str]:
+    """The store's own files that are there: itself, its log, shared memory, journal, and our lock."""
+    return [path + suffix for suffix in OURS if os.path.lexists(path + suffix)]
+
+
+def copies_beside(path: str) -> list[str]:
+    """What was copied from this store before it was migrated, or was put aside when it was restored."""
+    prefixes = tuple(f"{Path(path).name}.before-{what}-" for what in ("schema", "restore"))
+    return _beside(path, lambda name: name.startswith(prefixes) and not _PART.search(name))
+
+
+def half_made(path: str) -> list[str]:
+    """Files in this folder under the names that copies have while they are made, with content of ours."""
+    found = _beside(path, lambda name: _PART.search(name) is not None)
+    return [each for each in found if _may_be_ours(each)]
+
+
+def mode(path: str) -> int:
+    """The rights on a file or folder."""
+    return stat.S_IMODE(Path(path).stat().st_mode)
+
+
+def holders(paths: Iterable[str]) -> list[Holder]:
+    """The processes that have any of these files open, as far as this user may see them; this one too."""
+    names = list(paths)
+    wanted = {files.identity(each) for each in names}
+    found = []
+    for folder in PROC.glob("[0-9]*"):
+        opened = list(_opened(folder))
+        gone = sorted({name for name, is_gone, _ in opened if is_gone and name in names})
+        if gone or any(identity in wanted for *_, identity in opened):
+            found.append(Holder(int(folder.name), _name(folder), tuple(gone)))
+    return sorted(found)
+
+
+def log(path: str) -> Log | None:
+    """How far the log has come; None where there is none, or nothing can be told.
+
+    Not for a process that has the store open itself: looking would cost it its locks.
+    """
+    try:
+        index = Path(path + "-shm").read_bytes()[:INDEX_BYTES]
+    except OSError:
+        return None
+    if len(index) < INDEX_BYTES or not index[INDEX_IS_SET_UP_AT]:
+        return None
+    (frame_count,) = struct.unpack_from("=I", index, INDEX_FRAMES_AT)
+    (moved_count,) = struct.unpack_from("=I", index, INDEX_MOVED_AT)
+    marks = struct.unpack_from(f"={MARKS}I", index, INDEX_MARKS_AT)
+    held = _held_marks(path + "-shm")
+    # The first mark is for readers who need nothing of the log: they hold up nothing but its beginning anew.
+    reachable = min([frame_count, *(marks[number] for number in held if number)])
+    readers = {pid for pids in held.values() for pid in pids}
+    return Log(frame_count, moved_count, reachable, tuple(sorted(readers)))
+
+
+def process_name(pid: int) -> str:
+    """What a process is called; empty where it has ended."""
+    return _name(PROC / str(pid))
+
+
+def _beside(path: str, is_wanted: Callable[[str], bool]) -> list[str]:
+    try:
+        with os.scandir(Path(path).parent) as entries:
+            return sorted(each.path for each in entries if is_wanted(each.name) and each.is_file())
+    except OSError:
+        return []
+
+
+def _may_be_ours(path: str) -> bool:
+    """Nothing yet, or the beginning of a store of ours. By its name nobody in this process has it open."""
+    if path.endswith(files.SIDE_SUFFIXES):
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            header = file.read(MARKER_BYTES)
+    except OSError:
+        return False
+    application = files.APPLICATION_ID.to_bytes(4)
+    return not header or (header.startswith(SQLITE_HEADER) and header[APPLICATION_AT] == application)
+
+
+def _opened(folder: Path) -> Iterator[tuple[str, bool, tuple[int, int]]]:
+    """Name, whether it is gone from there, and identity of each file that a process has open."""
+    try:
+        descriptors = list((folder / "fd").iterdir())
+    except OSError:
+        return  # Another user's, or ended meanwhile.
+    for descriptor in descriptors:
+        try:
+            found, name = descriptor.stat(), str(descriptor.readlink())
+        except OSError:
+            continue
+        yield name.removesuffix(" (deleted)"), name.endswith(" (deleted)"), (found.st_dev, found.st_ino)
+
+
+def _name(folder: Path) -> str:
+    try:
+        return (folder / "comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _held_marks(shared_memory: str) -> dict[int, set[int]]:
+    """By number of a reader's mark: the processes that hold it."""
+    try:
+        inode = Path(shared_memory).stat().st_ino
+        locks = (PROC / "locks").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return {}
+    held: dict[int, set[int]] = {}
+    for pid, node, start, end in _LOCK.findall(locks):
+        for number in range(MARKS):
+            place = FIRST_MARK_LOCK + number
+            if int(node) == inode and end != "EOF" and int(start) <= place <= int(end):
+                held.setdefault(number, set()).add(int(pid))
+    return held

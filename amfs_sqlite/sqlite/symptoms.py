@@ -1,0 +1,192 @@
+"""What may be wrong around a store: with SQLite, file system, rights, links, log, leftovers and disk."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from amfs_sqlite.sqlite import files, surroundings
+from amfs_sqlite.sqlite.guard import known_faults
+from amfs_sqlite.sqlite.opening import WAL_BYTES_KEPT
+from amfs_sqlite.sqlite.surroundings import Holder, Log
+
+LEAST_FREE_BYTES = 64 * 1024 * 1024
+OTHERS, OTHERS_WRITE, STICKY = 0o077, 0o022, 0o1000
+
+Level = Literal["note", "problem"]
+
+
+class HealthFinding(NamedTuple):
+    """Something to know (a note), or to do something about (a problem). ``path`` is what it is about.
+
+    ``code`` is stable and short. ``can_fix`` says whether ``treat`` does something about it.
+    """
+
+    code: str
+    level: Level
+    path: str
+    problem: str
+    advice: str
+    can_fix: bool = False
+
+
+def around(path: str, holders: Sequence[Holder], log: Log | None) -> Iterator[HealthFinding]:
+    """All of it, on what was found out about processes and the log."""
+    yield from _sqlite(path)
+    yield from _filesystem(path)
+    yield from _modes(path)
+    yield from _links(path)
+    yield from _gone(holders)
+    yield from _large_log(path, log)
+    yield from _copies(path)
+    yield from _half_made(path)
+    yield from _disk(path)
+
+
+def free_bytes(path: str) -> int | None:
+    """On the disk of this file, as far as it is told."""
+    try:
+        return shutil.disk_usage(Path(path).parent).free
+    except OSError:
+        return None
+
+
+def _sqlite(path: str) -> Iterator[HealthFinding]:
+    for fault in known_faults():
+        yield HealthFinding(
+            "sqlite_fault",
+            "note",
+            path,
+            fault,
+            "a Python with SQLite 3.51.3 or newer (or 3.50.7, or 3.44.6) does not need this",
+        )
+
+
+def _filesystem(path: str) -> Iterator[HealthFinding]:
+    kind = surroundings.filesystem(path)
+    if kind in surroundings.NETWORK_KINDS:
+        yield HealthFinding(
+            "network_filesystem",
+            "problem",
+            path,
+            f"lies on a network file system ({kind}), where locks of other machines are not to be relied on",
+            "move it to a disk of this machine, and let other machines reach it through a server here",
+        )
+
+
+def _modes(path: str) -> Iterator[HealthFinding]:
+    if os.name != "posix":
+        return
+    for each in _private(path):
+        if (mode := surroundings.mode(each)) & OTHERS:
+            yield HealthFinding(
+                "wide_mode",
+                "problem",
+                each,
+                f"can be read or written by other users (mode {mode:o})",
+                "chmod 600 keeps it private: --fix does so",
+                can_fix=True,
+            )
+    folder = str(Path(path).parent)
+    if Path(folder).is_dir() and (mode := surroundings.mode(folder)) & OTHERS_WRITE and not mode & STICKY:
+        yield HealthFinding(
+            "wide_folder",
+            "problem",
+            folder,
+            f"other users may put other files in the place of these (mode {mode:o})",
+            "keep the store in a folder that only its owner may write (chmod 700)",
+        )
+
+
+def _private(path: str) -> list[str]:
+    """All files here that hold, or held, what is stored."""
+    if not Path(path).is_file():
+        return []
+    return [*surroundings.present(path), *surroundings.copies_beside(path), *surroundings.half_made(path)]
+
+
+def _links(path: str) -> Iterator[HealthFinding]:
+    if Path(path).is_file() and (links := Path(path).stat().st_nlink) > 1:
+        yield HealthFinding(
+            "hard_links",
+            "problem",
+            path,
+            f"has {links} hard links: opened by two names it would have two logs, and lose what is in one",
+            "remove all names but one",
+        )
+
+
+def _gone(holders: Sequence[Holder]) -> Iterator[HealthFinding]:
+    for holder in holders:
+        for name in holder.gone:
+            yield HealthFinding(
+                "deleted_while_open",
+                "problem",
+                name,
+                f"process {holder.pid} ({holder.name}) works on a file that was deleted or replaced here",
+                "end that process: what it still writes is in no file that has a name",
+            )
+
+
+def _large_log(path: str, log: Log | None) -> Iterator[HealthFinding]:
+    size = files.size(path + "-wal")
+    if size <= WAL_BYTES_KEPT:
+        return
+    problem = f"is {size} bytes, where {WAL_BYTES_KEPT} are kept"
+    advice = "a checkpoint empties it: --fix tries one"
+    if log is not None and log.reachable_count < log.frame_count:
+        named = ", ".join(f"{pid} ({surroundings.process_name(pid)})" for pid in log.readers)
+        problem += (
+            f"; of {log.frame_count} pages in it {log.reachable_count} can be moved while {named} reads"
+        )
+        advice = "end that reader, or let it end; then a checkpoint empties it: --fix tries one"
+    yield HealthFinding("large_log", "problem", path + "-wal", problem, advice, can_fix=True)
+
+
+def _copies(path: str) -> Iterator[HealthFinding]:
+    for each in surroundings.copies_beside(path):
+        yield HealthFinding(
+            "kept_copy",
+            "note",
+            each,
+            f"a copy of {files.size(each)} bytes from before a migration or a restore; it may hold"
+            " what was erased since",
+            "remove it once you are sure of the store",
+        )
+
+
+def _half_made(path: str) -> Iterator[HealthFinding]:
+    for each in surroundings.half_made(path):
+        if surroundings.holders([each]):
+            continue  # It is being made.
+        yield HealthFinding(
+            "half_made_copy",
+            "problem",
+            each,
+            f"a copy of {files.size(each)} bytes that was not finished",
+            "remove it: --fix does so",
+            can_fix=surroundings.PROC.is_dir(),
+        )
+
+
+def _disk(path: str) -> Iterator[HealthFinding]:
+    free = free_bytes(path)
+    if free is None:
+        return
+    if free < LEAST_FREE_BYTES:
+        yield HealthFinding(
+            "disk_space",
+            "problem",
+            str(Path(path).parent),
+            f"{free} bytes are free on this disk",
+            "free some space: a store without room refuses to write",
+        )
+    elif free < (needed := files.size(path) + files.size(path + "-wal")):
+        yield HealthFinding(
+            "disk_space",
+            "note",
+            str(Path(path).parent),
+            f"{free} bytes are free on this disk, and a copy of the store takes up to {needed}",
+            "a backup here, a migration or the end of an erasure may find no room: free some",
+        )

@@ -1,0 +1,158 @@
+"""`doctor`: what is wrong with a store and around it, and putting right what needs no question."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from amfs_sqlite.errors import StoreError
+from amfs_sqlite.sqlite.health import HealthReport, Untreated, examine, treat
+from amfs_sqlite.sqlite.symptoms import HealthFinding
+from bridge import rendering
+from bridge.cli.exits import DONE, FOUND
+from bridge.cli.layout import Row, blank, fact
+from bridge.cli.options import EPILOG, PLACE, answer, given_settings, json_option, setting_options
+from bridge.cli.output import REF_BYTES, Output
+from bridge.cli.store import place
+
+
+class _Visit(NamedTuple):
+    """A store as it stands, what was put right before, and what could not be."""
+
+    report: HealthReport
+    fixed: Sequence[HealthFinding] = ()
+    untreated: Sequence[Untreated] = ()
+
+
+@click.command(epilog=EPILOG)
+@click.option("--fix", is_flag=True, help="Put right what needs no question.")
+@json_option
+@setting_options(*PLACE)
+def doctor(*, fix: bool, as_json: bool) -> int:
+    """Look for what is wrong with the store and around it; end with 1 if there is anything to do.
+
+    Looks at the SQLite in use, the file system, who may read the files, the write-ahead log and who
+    keeps it, the text index and the tags, the schema, what copies were left, and room on the disk. A
+    store that cannot be opened is looked at too. Whether the records are what was written, `verify`
+    checks. Nothing is changed without --fix, which takes rights from others, empties the log into the
+    file, makes text index and tags anew, and removes copies that were never finished.
+
+    JSON: {"ok", "path", "sqliteVersion", "filesystem", "fileBytes", "walBytes", "log": {"frameCount",
+    "movedCount", "reachableCount", "readers"}, "holders": [{"pid", "name"}], "diskFreeBytes",
+    "schemaVersion", "pageCount", "freePageCount", "findings": [{"code", "level", "path", "problem",
+    "advice", "canFix"}], "fixed": [the same], "notFixed": [{"code", "path", "error"}]}; null where it
+    cannot be told.
+    """
+    settings = place(given_settings())
+    visit = _visited(settings.db, settings.busy_timeout_s, fix=fix)
+    answer(lambda: _document(visit), lambda out: _rows(out, visit), as_json=as_json)
+    return DONE if visit.report.ok else FOUND
+
+
+def _visited(path: str, busy_timeout_s: float, *, fix: bool) -> _Visit:
+    before = examine(path)
+    if not fix or not any(finding.can_fix for finding in before.findings):
+        return _Visit(before)
+    untreated = treat(before, busy_timeout_s=busy_timeout_s)
+    after = examine(path)
+    left = {(finding.code, finding.path) for finding in after.findings}
+    fixed = [each for each in before.findings if each.can_fix and (each.code, each.path) not in left]
+    return _Visit(after, fixed, untreated)
+
+
+def _document(visit: _Visit) -> dict[str, Any]:
+    report = visit.report
+    log = report.log
+    return {
+        "ok": report.ok,
+        "path": report.path,
+        "sqliteVersion": report.sqlite_version,
+        "filesystem": report.filesystem,
+        "fileBytes": report.file_bytes,
+        "walBytes": report.wal_bytes,
+        "log": None
+        if log is None
+        else {
+            "frameCount": log.frame_count,
+            "movedCount": log.moved_count,
+            "reachableCount": log.reachable_count,
+            "readers": list(log.readers),
+        },
+        "holders": [{"pid": holder.pid, "name": holder.name} for holder in report.holders],
+        "diskFreeBytes": report.disk_free_bytes,
+        "schemaVersion": report.schema_version,
+        "pageCount": report.page_count,
+        "freePageCount": report.free_page_count,
+        "findings": [_finding(each) for each in report.findings],
+        "fixed": [_finding(each) for each in visit.fixed],
+        "notFixed": [
+            {"code": each.finding.code, "path": each.finding.path, "error": _said(each.error)}
+            for each in visit.untreated
+        ],
+    }
+
+
+def _finding(finding: HealthFinding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "level": finding.level,
+        "path": finding.path,
+        "problem": finding.problem,
+        "advice": finding.advice,
+        "canFix": finding.can_fix,
+    }
+
+
+def _rows(out: Output, visit: _Visit) -> Iterator[Row]:
+    yield from _facts(out, visit.report)
+    for finding in visit.fixed:
+        yield blank()
+        yield from _told(out, "fixed", "green", finding, "")
+    for finding in visit.report.findings:
+        yield blank()
+        style = "yellow" if finding.level == "note" else "bold red"
+        yield from _told(out, finding.level, style, finding, finding.advice)
+    for each in visit.untreated:
+        yield blank()
+        yield Row((out.text("not fixed", "bold red"), out.text(each.finding.code)), rail="  ")
+        yield Row((out.line(_said(each.error)),), "  ", "  ")
+    yield blank()
+    problems = [each for each in visit.report.findings if each.level == "problem"]
+    if problems:
+        yield Row(
+            (out.text(f"{rendering.counted(len(problems), 'problem')}: something is to be done", "bold red"),)
+        )
+    else:
+        yield Row((out.text("nothing is to be done", "bold green"),))
+
+
+def _facts(out: Output, report: HealthReport) -> Iterator[Row]:
+    yield fact("file", out.name(report.path, "bold"))
+    yield fact(
+        "size", out.text(f"{report.file_bytes:,} bytes, and {report.wal_bytes:,} in the write-ahead log")
+    )
+    if report.log is not None:
+        log = report.log
+        told = f"{log.frame_count:,} pages, {log.moved_count:,} of them in the file already"
+        if log.readers:
+            told += f"; {log.reachable_count:,} can be while {', '.join(map(str, log.readers))} reads"
+        yield fact("log", out.text(told))
+    free = "" if report.disk_free_bytes is None else f", {report.disk_free_bytes:,} bytes free"
+    yield fact("disk", out.line(f"{report.filesystem or 'unknown file system'}{free}"))
+    yield fact("SQLite", out.text(report.sqlite_version))
+    if report.schema_version is not None:
+        pages = f"{report.page_count:,} pages, {report.free_page_count:,} free"
+        yield fact("schema", out.text(f"{report.schema_version}"), out.text(pages))
+    if report.holders:
+        yield fact("open in", *(out.line(f"{holder.pid} ({holder.name})") for holder in report.holders))
+
+
+def _told(out: Output, what: str, style: str, finding: HealthFinding, advice: str) -> Iterator[Row]:
+    yield Row((out.text(what, style), out.text(finding.code), out.name(finding.path)), rail="  ")
+    yield Row((out.line(finding.problem, limit_bytes=REF_BYTES),), "  ", "  ")
+    if advice:
+        yield Row((out.line(f"next: {advice}"),), "  ", "  ")
+
+
+def _said(error: StoreError) -> str:
+    return f"{error.code}: {error.problem}; {error.advice}"
