@@ -52,6 +52,7 @@ from amfs_sqlite.models import (
 )
 from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from amfs_sqlite.rules.anchors import Anchor, AnchorSignature
 from amfs_sqlite.rules.confidence import AMFS_0_3, HANDOFF, OutcomePolicy
 from amfs_sqlite.rules.redaction import Redacted, redact
 
@@ -97,6 +98,8 @@ __all__ = [
     "AmbiguousReferenceError",
     "AmfsAdapter",
     "AmfsError",
+    "Anchor",
+    "AnchorSignature",
     "ArtifactRef",
     "Callback",
     "CausalEntry",

@@ -432,43 +432,6 @@ class MemoryStats(Model):
     """Ours: outcomes recorded."""
 
 
-SignatureAlgorithm = Literal["hmac-sha256", "ed25519"]
-Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
-
-
-class AnchorSignature(PartModel):
-    """Who vouches for an anchor: the algorithm, and what it gave, in hex."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    algorithm: SignatureAlgorithm
-    value: str = Field(pattern=r"^([0-9a-f]{64}|[0-9a-f]{128})$")
-
-
-class Anchor(Model):
-    """What a store came to at one moment, to be kept somewhere else.
-
-    ``sequence`` and ``digest`` are those of the newest commit then, 0 and '' where there was none; the counts
-    are of the whole store, whatever the namespace. ``signature`` covers everything else.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    format_version: Literal[1] = 1
-    store_id: str
-    sequence: Count
-    digest: str = Field(pattern=r"^([0-9a-f]{64})?$")
-    key_count: Count
-    version_count: Count
-    outcome_count: Count
-    taken_at: Instant
-    signature: AnchorSignature | None = None
-
-    def to_wire(self) -> dict[str, Any]:
-        """``signature`` where there is one."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
 FindingCode = Literal[
     "content",
     "record",

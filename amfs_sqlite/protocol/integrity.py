@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from amfs_sqlite.models import Anchor, VerifyReport
+from amfs_sqlite.models import VerifyReport
+from amfs_sqlite.rules.anchors import Anchor
 
 Progress = Callable[[int, int], None]
 """Told how much of how much has been checked: versions, commits and outcomes together."""

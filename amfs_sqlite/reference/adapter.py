@@ -26,9 +26,11 @@ from amfs_sqlite.models import (
 )
 from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.reference import commits, entries, integrity, outcomes, retention, search, statistics
 from amfs_sqlite.reference.changes import StoreLog, close, follow_changes, told
 from amfs_sqlite.reference.store import Store
+from amfs_sqlite.rules.anchors import Anchor
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_name, check_sources
 from amfs_sqlite.rules.retention import Signature, Under
@@ -263,8 +265,17 @@ class ReferenceAdapter(AmfsAdapter):
     ) -> Sequence[ScopeInfo]:
         return statistics.scopes(self._store, entity_path, include_system=include_system, viewer=viewer)
 
-    async def verify(self) -> VerifyReport:
-        return integrity.verify(self._store)
+    async def verify(
+        self,
+        *,
+        anchor: Anchor | None = None,
+        since: Anchor | None = None,
+        progress: Progress | None = None,
+    ) -> VerifyReport:
+        return integrity.verify(self._store, anchor, since, progress)
+
+    async def anchor(self) -> Anchor:
+        return integrity.anchor(self._store)
 
     async def erase(
         self,

@@ -1,7 +1,7 @@
 """The flat surface: every operation of the protocol, one line each."""
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Self
@@ -27,15 +27,21 @@ from amfs_sqlite.models import (
 )
 from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from amfs_sqlite.protocol.integrity import Progress
+from amfs_sqlite.protocol.transfer import Transfer
+from amfs_sqlite.rules.anchors import Anchor
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
+from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.retention import Signature, Under
-from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, retention, search, statistics
+from amfs_sqlite.rules.transfer import ExportReport, ImportReport
+from amfs_sqlite.sqlite import commits, entries, exporting, integrity, outcomes, retention, search, statistics
 from amfs_sqlite.sqlite.backup import BackupReport
 from amfs_sqlite.sqlite.connection import Database, StoreDescription
+from amfs_sqlite.sqlite.importing import Import
 from amfs_sqlite.sqlite.opening import Durability, Mode
 
 
-class SqliteAdapter(AmfsAdapter):
+class SqliteAdapter(AmfsAdapter, Transfer):
     """The AMFS adapter protocol on one SQLite file; ``":memory:"`` keeps it in memory.
 
     ``outcomes`` is the outcome policy. The default, ``AMFS_0_3``, is AMFS's contract, under which a
@@ -301,8 +307,17 @@ class SqliteAdapter(AmfsAdapter):
             statistics.scopes, entity_path, include_system=include_system, viewer=viewer
         )
 
-    async def verify(self) -> VerifyReport:
-        return await self._database.scan(integrity.verify)
+    async def verify(
+        self,
+        *,
+        anchor: Anchor | None = None,
+        since: Anchor | None = None,
+        progress: Progress | None = None,
+    ) -> VerifyReport:
+        return await self._database.scan(integrity.verify, anchor=anchor, since=since, progress=progress)
+
+    async def anchor(self) -> Anchor:
+        return await self._database.read(integrity.anchor)
 
     async def erase(
         self,
@@ -355,3 +370,13 @@ class SqliteAdapter(AmfsAdapter):
             Under(entity_path, include_system),
             Signature(author, message, session_id, dry_run),
         )
+
+    async def export_to(
+        self, write: Callable[[bytes], object], *, progress: Progress | None = None
+    ) -> ExportReport:
+        return await self._database.scan(exporting.export, write, progress)
+
+    async def import_from(
+        self, reader: ExportReader, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
+    ) -> ImportReport:
+        return await Import(self._database, reader, dry_run=dry_run, progress=progress).run()

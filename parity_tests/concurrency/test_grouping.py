@@ -42,6 +42,7 @@ READING: dict[str, Callable[[SqliteAdapter], Awaitable[Any]]] = {
     "stats": lambda adapter: adapter.stats(),
     "scopes": lambda adapter: adapter.scopes(),
     "verify": lambda adapter: adapter.verify(),
+    "anchor": lambda adapter: adapter.anchor(),
     "describe": lambda adapter: adapter.describe(),
     "watch": lambda adapter: adapter.watch(None, print),
     "changes": lambda adapter: anext(adapter.changes()),

@@ -46,6 +46,7 @@ CALLS: dict[str, Callable[[AmfsAdapter], Awaitable[object]]] = {
     "stats": lambda adapter: adapter.stats(),
     "scopes": lambda adapter: adapter.scopes(),
     "verify": lambda adapter: adapter.verify(),
+    "anchor": lambda adapter: adapter.anchor(),
     "erase": lambda adapter: adapter.erase(agent_id="a", author="a"),
     "prune": lambda adapter: adapter.prune(keep_last=1, author="a"),
     "archive_expired": lambda adapter: adapter.archive_expired(author="a"),
