@@ -1,0 +1,206 @@
+"""A backup is whole, consistent beside writers, and either there under its name or not at all."""
+
+import asyncio
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from amfs_sqlite import (
+    HANDOFF,
+    AdapterClosedError,
+    InvalidArgumentError,
+    SearchQuery,
+    SqliteAdapter,
+    StoreCorruptError,
+    StoreUnavailableError,
+)
+from amfs_sqlite.sqlite import BackupReport
+from parity_tests.concurrency.crew import received, started
+from parity_tests.drafts import at, draft, outcome, private
+from parity_tests.ledger import proves
+from parity_tests.sqlite import others
+from parity_tests.sqlite.internals import write_directly
+
+SECRET = "what was removed for good"
+
+
+@pytest.fixture(autouse=True)
+def usual_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+async def fill(adapter: SqliteAdapter) -> None:
+    await adapter.write(draft(value="first"))
+    await adapter.write_batch([draft(value="second", tags=("t",)), private(key="mine", agent="bob")])
+    await adapter.commit_outcome(outcome("success", at(version=2)))
+
+
+def content(path: str) -> list[object]:
+    """All that a file holds, but for the text index, which comes later."""
+    with closing(sqlite3.connect(path)) as raw:
+        names = raw.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+        kept = [name for (name,) in names if not name.startswith("text_")]
+        return [(name, raw.execute(f'SELECT * FROM "{name}"').fetchall()) for name in kept]
+
+
+@proves("backups.whole")
+async def test_a_backup_holds_everything_and_is_its_owners_alone(path: str, tmp_path: Path) -> None:
+    dest = tmp_path / "backup.db"
+    async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
+        await fill(adapter)
+        report = await adapter.backup(dest)
+        schema = (await adapter.describe()).schema_version
+    assert content(str(dest)) == content(path)
+    assert report == BackupReport(
+        path=str(dest),
+        file_bytes=dest.stat().st_size,
+        schema_version=schema,
+        key_count=2,
+        version_count=3,
+        commit_count=3,
+        outcome_count=1,
+        head_sequence=3,
+        head_digest=report.head_digest,
+    )
+    with closing(sqlite3.connect(dest)) as raw:
+        assert raw.execute("SELECT digest FROM head").fetchone() == (report.head_digest,)
+    if os.name == "posix":
+        assert stat.S_IMODE(dest.stat().st_mode) == 0o600
+    async with SqliteAdapter(dest) as copy:
+        page = await copy.search(SearchQuery(text="second"))
+        assert [entry.version for entry in page.entries] == [2]
+        assert (await copy.write(draft(value="third"))).version == 3
+        assert (await copy.verify()).findings == ()
+
+
+@proves("backups.whole")
+async def test_a_store_in_memory_is_backed_up_too(tmp_path: Path) -> None:
+    async with SqliteAdapter(":memory:", outcomes=HANDOFF) as adapter:
+        await fill(adapter)
+        report = await adapter.backup(tmp_path / "backup.db")
+        assert (await adapter.write(draft(value="third"))).version == 3
+    async with SqliteAdapter(report.path) as copy:
+        assert [entry.value for entry in await copy.history("svc/a", "k")] == ["first", "second"]
+
+
+@proves("backups.beside-writers")
+async def test_a_backup_beside_other_processes_is_one_state_with_all_acknowledged_before(
+    path: str, tmp_path: Path
+) -> None:
+    with started(others.write_pairs_until_killed, path) as (_, pipe):
+        for number in range(4):
+            acknowledged = received(pipe)
+            while pipe.poll():
+                acknowledged = pipe.recv()
+            async with SqliteAdapter(path) as adapter:
+                report = await adapter.backup(tmp_path / f"backup-{number}.db")
+            async with SqliteAdapter(report.path) as copy:
+                left, right = await copy.list()
+                assert left.value == right.value >= acknowledged
+                assert left.version == right.version == left.value
+                assert (await copy.verify()).commit_count == report.commit_count == left.value
+
+
+@proves("backups.beside-writers")
+async def test_an_adapter_goes_on_reading_and_writing_while_it_is_backed_up(
+    path: str, tmp_path: Path
+) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write_batch([draft(key=str(each), value="x" * 1000) for each in range(500)])
+        taking = asyncio.ensure_future(adapter.backup(tmp_path / "backup.db"))
+        written = [await adapter.write(draft(key="beside")) for _ in range(20)]
+        report = await taking
+        assert [entry.version for entry in written] == list(range(1, 21))
+        assert 500 <= report.version_count <= 520
+
+
+@proves("backups.beside-writers")
+async def test_a_cancelled_backup_is_whole_or_not_there(path: str, tmp_path: Path) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+        taking = asyncio.ensure_future(adapter.backup(tmp_path / "backup.db"))
+        await asyncio.sleep(0)
+        taking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await taking
+    async with SqliteAdapter(tmp_path / "backup.db", mode="ro") as copy:
+        assert (await copy.verify()).version_count == 1
+    assert list(tmp_path.glob("*.part")) == []
+
+
+@proves("backups.new-file")
+@pytest.mark.parametrize("beside", ["", "-wal", "-shm", "-journal"])
+async def test_a_backup_replaces_nothing_and_takes_no_name_with_a_log_beside_it(
+    path: str, tmp_path: Path, beside: str
+) -> None:
+    dest = tmp_path / "backup.db"
+    taken = Path(f"{dest}{beside}")
+    taken.write_text("mine", encoding="utf-8")
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+        with pytest.raises(InvalidArgumentError, match="stands there") as refused:
+            await adapter.backup(dest)
+        assert str(taken) in str(refused.value)
+        assert taken.read_text(encoding="utf-8") == "mine"
+        with pytest.raises(InvalidArgumentError):
+            await adapter.backup(path)
+    assert sorted(each.name for each in tmp_path.iterdir() if each.suffix == ".part") == []
+
+
+@proves("backups.new-file")
+async def test_a_backup_that_cannot_be_made_is_refused_by_its_own_name(path: str, tmp_path: Path) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+        dest = tmp_path / "missing" / "backup.db"
+        with pytest.raises(StoreUnavailableError) as refused:
+            await adapter.backup(dest)
+        assert refused.value.path == str(dest)
+        with pytest.raises(StoreUnavailableError):
+            await adapter.backup("")
+    with pytest.raises(AdapterClosedError):
+        await adapter.backup(tmp_path / "backup.db")
+
+
+@proves("backups.free-space")
+async def test_what_lies_in_the_free_space_of_a_file_is_in_no_backup(path: str, tmp_path: Path) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await write_directly(adapter, "PRAGMA secure_delete = OFF")
+        await write_directly(adapter, "CREATE TABLE removed (text)")
+        await write_directly(adapter, f"INSERT INTO removed VALUES ('{SECRET}')")
+        await write_directly(adapter, "DROP TABLE removed")
+        await adapter.write(draft())
+        report = await adapter.backup(tmp_path / "backup.db")
+    assert SECRET.encode() in Path(path).read_bytes()
+    assert SECRET.encode() not in Path(report.path).read_bytes()
+
+
+@proves("backups.damaged")
+async def test_a_store_that_does_not_verify_is_not_backed_up(path: str, tmp_path: Path) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+        await write_directly(adapter, "UPDATE versions SET value = '2'")
+        with pytest.raises(StoreCorruptError, match="does not verify: .* content") as refused:
+            await adapter.backup(tmp_path / "backup.db")
+        assert refused.value.path == path
+    assert [each.name for each in tmp_path.iterdir() if "backup" in each.name] == []
+
+
+@proves("backups.killed")
+async def test_a_backup_that_is_killed_leaves_its_name_free(path: str, tmp_path: Path) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+    dest = tmp_path / "backup.db"
+    with started(others.stop_before_the_name, path, str(dest)) as (_, pipe):
+        temporary = received(pipe)
+    assert temporary.startswith(f"{dest}.")
+    assert Path(temporary).exists()
+    assert not dest.exists()
+    async with SqliteAdapter(path) as adapter:
+        assert (await adapter.backup(dest)).version_count == 1
