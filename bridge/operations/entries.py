@@ -187,7 +187,8 @@ async def _superseded(session: Session, written: MemoryEntry) -> MemoryEntry | N
     if before is None:
         return None
     path, key = written.entity_path, written.key
-    return await session.adapter.read_at_version(path, key, before, viewer=session.agent_id)
+    found = await session.adapter.read_at_version(path, key, before, viewer=session.agent_id)
+    return None if found is None or found.withdrawn else found
 
 
 def _before(entry: MemoryEntry) -> int | None:
