@@ -4,7 +4,6 @@ import logging
 import os
 import shutil
 import sqlite3
-import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from parity_tests.concurrency import jobs
 from parity_tests.concurrency.crew import Crew
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
+from parity_tests.sqlite import disk
 
 OLDEST = Path(__file__).parent / "files" / "schema_1.db"
 AUTHOR_IN_THE_LOG = "somebody in the log"
@@ -24,8 +24,7 @@ AUTHOR_IN_THE_LOG = "somebody in the log"
 @pytest.fixture
 def old(path: str) -> Path:
     """A store of the oldest schema."""
-    shutil.copyfile(OLDEST, path)
-    Path(path).chmod(0o600)
+    disk.private_copy(OLDEST, path)
     return Path(path)
 
 
@@ -48,7 +47,7 @@ async def test_a_file_is_kept_as_it_was_before_its_schema_changes(
     (kept,) = kept_beside(old)
     assert kept.name == f"store.db.before-schema-{migrate.NEWEST}"
     if os.name == "posix":
-        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        assert disk.mode(kept) == 0o600
     assert rows(kept, "PRAGMA user_version") == [(1,)]
     assert rows(kept, "SELECT * FROM versions") == rows(OLDEST, "SELECT * FROM versions")
     (record,) = caplog.records
@@ -62,7 +61,7 @@ async def test_a_file_is_kept_as_it_was_before_its_schema_changes(
 async def test_what_stands_in_the_log_of_an_old_file_is_in_the_copy(old: Path, tmp_path: Path) -> None:
     made = tmp_path / "made" / "store.db"
     made.parent.mkdir()
-    shutil.copyfile(old, made)
+    disk.private_copy(old, made)
     with closing(sqlite3.connect(made, isolation_level=None)) as raw:
         raw.execute("PRAGMA journal_mode = WAL")
         raw.execute("UPDATE commits SET author = ? WHERE sequence = 1", (AUTHOR_IN_THE_LOG,))
@@ -95,21 +94,21 @@ async def test_a_migration_that_fails_leaves_the_file_as_it_was_and_no_copy(
 async def test_a_file_that_cannot_be_copied_is_not_migrated(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = old.read_bytes()
+    before = disk.data(old)
     monkeypatch.setattr(backup, "COPY_INTO", "SELECT ?")
     with pytest.raises(StoreCorruptError, match="could not be copied"):
         await SqliteAdapter(old).open()
-    assert (old.read_bytes(), kept_beside(old)) == (before, [])
-    assert list(old.parent.glob("*.part")) == []
+    assert (disk.data(old), kept_beside(old)) == (before, [])
+    assert [name for name in disk.names(old.parent) if name.endswith(".part")] == []
 
 
 @proves("migrations.kept-copy")
 async def test_a_copy_that_is_there_already_stays_and_the_next_gets_a_number(old: Path) -> None:
     earlier = old.with_name(f"store.db.before-schema-{migrate.NEWEST}")
-    earlier.write_text("of another day", encoding="utf-8")
+    disk.put(earlier, b"of another day")
     async with SqliteAdapter(old):
         pass
-    assert earlier.read_text(encoding="utf-8") == "of another day"
+    assert disk.data(earlier) == b"of another day"
     assert [each.name for each in kept_beside(old)] == [earlier.name, f"{earlier.name}-2"]
 
 

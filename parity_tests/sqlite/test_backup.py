@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sqlite3
-import stat
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,10 +22,10 @@ from amfs_sqlite.sqlite import BackupReport
 from parity_tests.concurrency.crew import received, started
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
-from parity_tests.sqlite import others
+from parity_tests.sqlite import disk, others
 from parity_tests.sqlite.internals import write_directly
 
-SECRET = "what was removed for good"
+REMOVED = "what was removed for good"
 
 
 @pytest.fixture(autouse=True)
@@ -42,12 +41,10 @@ async def fill(adapter: SqliteAdapter) -> None:
     await adapter.commit_outcome(outcome("success", at(version=2)))
 
 
-def content(path: str) -> list[object]:
+def content(path: str) -> list[str]:
     """All that a file holds, but for the text index, which comes later."""
     with closing(sqlite3.connect(path)) as raw:
-        names = raw.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-        kept = [name for (name,) in names if not name.startswith("text_")]
-        return [(name, raw.execute(f'SELECT * FROM "{name}"').fetchall()) for name in kept]
+        return [line for line in raw.iterdump() if "text_index" not in line and "text_state" not in line]
 
 
 @proves("backups.whole")
@@ -72,7 +69,7 @@ async def test_a_backup_holds_everything_and_is_its_owners_alone(path: str, tmp_
     with closing(sqlite3.connect(dest)) as raw:
         assert raw.execute("SELECT digest FROM head").fetchone() == (report.head_digest,)
     if os.name == "posix":
-        assert stat.S_IMODE(dest.stat().st_mode) == 0o600
+        assert disk.mode(dest) == 0o600
     async with SqliteAdapter(dest) as copy:
         page = await copy.search(SearchQuery(text="second"))
         assert [entry.version for entry in page.entries] == [2]
@@ -132,7 +129,7 @@ async def test_a_cancelled_backup_is_whole_or_not_there(path: str, tmp_path: Pat
             await taking
     async with SqliteAdapter(tmp_path / "backup.db", mode="ro") as copy:
         assert (await copy.verify()).version_count == 1
-    assert list(tmp_path.glob("*.part")) == []
+    assert [name for name in disk.names(tmp_path) if name.endswith(".part")] == []
 
 
 @proves("backups.new-file")
@@ -142,16 +139,16 @@ async def test_a_backup_replaces_nothing_and_takes_no_name_with_a_log_beside_it(
 ) -> None:
     dest = tmp_path / "backup.db"
     taken = Path(f"{dest}{beside}")
-    taken.write_text("mine", encoding="utf-8")
+    disk.put(taken, b"mine")
     async with SqliteAdapter(path) as adapter:
         await adapter.write(draft())
         with pytest.raises(InvalidArgumentError, match="stands there") as refused:
             await adapter.backup(dest)
         assert str(taken) in str(refused.value)
-        assert taken.read_text(encoding="utf-8") == "mine"
+        assert disk.data(taken) == b"mine"
         with pytest.raises(InvalidArgumentError):
             await adapter.backup(path)
-    assert sorted(each.name for each in tmp_path.iterdir() if each.suffix == ".part") == []
+    assert [name for name in disk.names(tmp_path) if name.endswith(".part")] == []
 
 
 @proves("backups.new-file")
@@ -172,13 +169,12 @@ async def test_a_backup_that_cannot_be_made_is_refused_by_its_own_name(path: str
 async def test_what_lies_in_the_free_space_of_a_file_is_in_no_backup(path: str, tmp_path: Path) -> None:
     async with SqliteAdapter(path) as adapter:
         await write_directly(adapter, "PRAGMA secure_delete = OFF")
-        await write_directly(adapter, "CREATE TABLE removed (text)")
-        await write_directly(adapter, f"INSERT INTO removed VALUES ('{SECRET}')")
-        await write_directly(adapter, "DROP TABLE removed")
+        await write_directly(adapter, f'CREATE TABLE "{REMOVED}" (text)')
+        await write_directly(adapter, f'DROP TABLE "{REMOVED}"')
         await adapter.write(draft())
         report = await adapter.backup(tmp_path / "backup.db")
-    assert SECRET.encode() in Path(path).read_bytes()
-    assert SECRET.encode() not in Path(report.path).read_bytes()
+    assert REMOVED.encode() in disk.data(path)
+    assert REMOVED.encode() not in disk.data(report.path)
 
 
 @proves("backups.damaged")
@@ -186,10 +182,10 @@ async def test_a_store_that_does_not_verify_is_not_backed_up(path: str, tmp_path
     async with SqliteAdapter(path) as adapter:
         await adapter.write(draft())
         await write_directly(adapter, "UPDATE versions SET value = '2'")
-        with pytest.raises(StoreCorruptError, match="does not verify: .* content") as refused:
+        with pytest.raises(StoreCorruptError, match=r"does not verify: .* content") as refused:
             await adapter.backup(tmp_path / "backup.db")
         assert refused.value.path == path
-    assert [each.name for each in tmp_path.iterdir() if "backup" in each.name] == []
+    assert [name for name in disk.names(tmp_path) if "backup" in name] == []
 
 
 @proves("backups.killed")
@@ -200,7 +196,7 @@ async def test_a_backup_that_is_killed_leaves_its_name_free(path: str, tmp_path:
     with started(others.stop_before_the_name, path, str(dest)) as (_, pipe):
         temporary = received(pipe)
     assert temporary.startswith(f"{dest}.")
-    assert Path(temporary).exists()
-    assert not dest.exists()
+    assert disk.stands(temporary)
+    assert not disk.stands(dest)
     async with SqliteAdapter(path) as adapter:
         assert (await adapter.backup(dest)).version_count == 1

@@ -4,7 +4,6 @@ import logging
 import os
 import shutil
 import sqlite3
-import stat
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -27,7 +26,7 @@ from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
 from parity_tests.concurrency.crew import received, started
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
-from parity_tests.sqlite import others
+from parity_tests.sqlite import disk, others
 
 OLDEST = Path(__file__).parent.parent / "migrations" / "files" / "schema_1.db"
 NOON = FixedClock("2026-01-01T12:00:00Z")
@@ -71,7 +70,7 @@ async def test_a_backup_becomes_a_store_where_there_is_none(backup: Path, path: 
     report = restore(backup, path)
     assert (report.path, report.kept, report.contents.version_count) == (path, None, 1)
     if os.name == "posix":
-        assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+        assert disk.mode(path) == 0o600
     assert await said_by(path) == "then"
     await written(path, "later")
     assert await said_by(backup) == "then"
@@ -80,11 +79,10 @@ async def test_a_backup_becomes_a_store_where_there_is_none(backup: Path, path: 
 @proves("backups.restored")
 async def test_a_backup_of_an_older_schema_is_migrated_on_the_way(path: str, tmp_path: Path) -> None:
     backup = tmp_path / "old.db"
-    shutil.copyfile(OLDEST, backup)
-    backup.chmod(0o600)
+    disk.private_copy(OLDEST, backup)
     report = restore(backup, path)
     assert report.contents.schema_version == migrate.NEWEST
-    assert backup.read_bytes() == OLDEST.read_bytes()
+    assert disk.data(backup) == disk.data(OLDEST)
     async with SqliteAdapter(path, mode="ro") as adapter:
         assert (await adapter.verify()).findings == ()
         first, second = await adapter.history("svc/api", "limit")
@@ -138,7 +136,7 @@ async def test_a_store_open_in_this_process_is_not_replaced(backup: Path, store:
             restore(backup, store, force=True)
         assert (await adapter.write(draft(value="still"))).version == 2
     assert await said_by(store) == "still"
-    assert list(store.parent.glob("*.part")) == []
+    assert [name for name in disk.names(store.parent) if name.endswith(".part")] == []
 
 
 async def left_by_a_killed_process(path: Path) -> None:
@@ -148,14 +146,14 @@ async def left_by_a_killed_process(path: Path) -> None:
         await adapter.write(draft(value="in the log"))
         for suffix in ("", "-wal", "-shm"):
             shutil.copyfile(f"{made}{suffix}", f"{path}{suffix}")
-    assert Path(f"{path}-wal").stat().st_size > 0
+    assert disk.data(f"{path}-wal")
 
 
 @proves("backups.logs-apart")
 async def test_the_log_of_the_old_file_goes_with_it(backup: Path, path: str) -> None:
     await left_by_a_killed_process(Path(path))
     report = restore(backup, path, force=True)
-    assert [suffix for suffix in ("-wal", "-shm") if Path(path + suffix).exists()] == []
+    assert [suffix for suffix in ("-wal", "-shm") if disk.stands(path + suffix)] == []
     assert await said_by(path) == "then"
     assert report.kept is not None
     assert await said_by(report.kept) == "in the log"
@@ -164,13 +162,13 @@ async def test_the_log_of_the_old_file_goes_with_it(backup: Path, path: str) -> 
 @proves("backups.logs-apart")
 async def test_a_log_without_its_file_is_put_aside(backup: Path, path: str) -> None:
     await left_by_a_killed_process(Path(path))
-    Path(path).unlink()
-    log = Path(f"{path}-wal").read_bytes()
+    disk.remove(path)
+    log = disk.data(f"{path}-wal")
     with pytest.raises(InvalidArgumentError, match="with force"):
         restore(backup, path)
     report = restore(backup, path, force=True)
     assert await said_by(path) == "then"
-    assert Path(f"{report.kept}-wal").read_bytes() == log
+    assert disk.data(f"{report.kept}-wal") == log
 
 
 @proves("backups.kept")
@@ -178,13 +176,13 @@ async def test_a_damaged_store_is_kept_with_its_log_and_replaced(
     backup: Path, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await left_by_a_killed_process(Path(path))
-    log = Path(f"{path}-wal").read_bytes()
-    Path(path).write_bytes(b"no database any more" * 500)
-    Path(f"{path}-wal").write_bytes(log[:1000])
+    disk.put(path, b"no database any more" * 500)
     report = restore(backup, path, force=True)
     assert "whether somebody has it open is not known" in caplog.text
     assert report.kept is not None
-    assert Path(report.kept).read_bytes().startswith(b"no database any more")
+    assert disk.data(report.kept).startswith(b"no database any more")
+    assert disk.stands(f"{report.kept}-wal")
+    assert not disk.stands(f"{path}-wal")
     assert await said_by(path) == "then"
 
 
@@ -245,10 +243,10 @@ async def test_a_backup_that_is_none_leaves_everything_as_it_is(
 async def test_a_restoring_that_is_killed_leaves_the_old_store_and_can_be_done_again(
     backup: Path, store: Path
 ) -> None:
-    before = store.read_bytes()
+    before = disk.data(store)
     with started(others.stop_before_the_old_is_replaced, str(backup), str(store)) as (_, pipe):
         kept = received(pipe)
-    assert store.read_bytes() == Path(kept).read_bytes() != before  # In place, its log taken in.
+    assert disk.data(store) == disk.data(kept) != before  # In place, its log taken in.
     with pytest.raises(StoreUnavailableError, match="hard links"):
         await SqliteAdapter(store).open()
     assert restore(backup, store, force=True).path == str(store)

@@ -26,7 +26,7 @@ from parity_tests.concurrency.crew import received, started
 from parity_tests.contract.test_lifecycle import CALLS
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
-from parity_tests.sqlite import others
+from parity_tests.sqlite import disk, others
 
 OLDEST = Path(__file__).parent.parent / "migrations" / "files" / "schema_1.db"
 WRITING = {
@@ -75,10 +75,10 @@ async def answers(adapter: SqliteAdapter) -> list[Any]:
 async def test_everything_is_read_as_it_is_otherwise(store: str, inline_reads: bool) -> None:
     async with SqliteAdapter(store) as adapter:
         expected = await answers(adapter)
-    before = Path(store).read_bytes()
+    before = disk.data(store)
     async with SqliteAdapter(store, mode="ro", inline_reads=inline_reads) as adapter:
         assert await answers(adapter) == expected
-    assert Path(store).read_bytes() == before
+    assert disk.data(store) == before
 
 
 @proves("read-only.reads")
@@ -100,7 +100,7 @@ async def test_what_others_write_is_read_and_heard(store: str) -> None:
 async def test_every_operation_that_writes_is_refused_and_every_other_answers(
     store: str, operation: str
 ) -> None:
-    before = Path(store).read_bytes()
+    before = disk.data(store)
     async with SqliteAdapter(store, mode="ro") as adapter:
         if operation not in WRITING:
             await CALLS[operation](adapter)
@@ -109,20 +109,20 @@ async def test_every_operation_that_writes_is_refused_and_every_other_answers(
                 await CALLS[operation](adapter)
             assert (refused.value.code, refused.value.path) == ("read_only", store)
             assert "\n" not in str(refused.value)
-    assert Path(store).read_bytes() == before
-    assert WRITING < CALLS.keys()
+    assert disk.data(store) == before
+    assert CALLS.keys() > WRITING
 
 
 @proves("read-only.refuses")
 async def test_a_reader_leaves_the_log_to_those_who_write(store: str) -> None:
-    log = Path(f"{store}-wal")
+    log = f"{store}-wal"
     async with SqliteAdapter(store) as writer:
         await writer.write(draft(key="large", value=LARGE))
-        before = log.read_bytes(), Path(store).read_bytes()
+        before = disk.data(log), disk.data(store)
         async with SqliteAdapter(store, mode="ro") as reader:
             await answers(reader)
-        assert (log.read_bytes(), Path(store).read_bytes()) == before
-    assert not log.exists()
+        assert (disk.data(log), disk.data(store)) == before
+    assert not disk.stands(log)
 
 
 @proves("read-only.makes-nothing")
@@ -135,17 +135,16 @@ async def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
         await SqliteAdapter(empty, mode="ro").open()
     with pytest.raises(StoreUnavailableError, match="is a folder"):
         await SqliteAdapter(tmp_path, mode="ro").open()
-    assert (list(tmp_path.iterdir()), empty.stat().st_size) == ([empty], 0)
+    assert (disk.names(tmp_path), disk.data(empty)) == (["empty.db"], b"")
 
 
 @proves("read-only.makes-nothing")
 async def test_an_older_schema_is_refused_and_stays_as_it_is(path: str) -> None:
-    shutil.copyfile(OLDEST, path)
-    Path(path).chmod(0o600)
+    disk.private_copy(OLDEST, path)
     with pytest.raises(StoreReadOnlyError, match=f"schema 1, older than {migrate.NEWEST}") as refused:
         await SqliteAdapter(path, mode="ro").open()
     assert "open it once for writing" in str(refused.value)
-    assert Path(path).read_bytes() == OLDEST.read_bytes()
+    assert disk.data(path) == disk.data(OLDEST)
     async with SqliteAdapter(path):
         pass
     async with SqliteAdapter(path, mode="ro") as adapter:
@@ -196,9 +195,9 @@ async def test_a_closed_store_is_read_where_nothing_may_be_written(folder: Path)
     async with SqliteAdapter(path) as adapter:
         await adapter.write(draft(value="kept"))
     in_reach(folder)
-    before = sorted(folder.iterdir())
+    before = disk.names(folder)
     assert read_by_nobody(path) == ("kept", True)
-    assert sorted(folder.iterdir()) == before
+    assert disk.names(folder) == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="this system has no such modes")
