@@ -175,9 +175,9 @@ class ImportLineError(AmfsError, ValueError):
         self.line = line
         self.problem = problem
         self.commit_count = commit_count
-        before = "commit before it was" if commit_count == 1 else "commits before it were"
-        so_far = f"{commit_count} {before} imported and stay" if commit_count else "nothing was imported"
-        super().__init__(f"line {line} {problem}; {so_far}; export again and import that: it goes on")
+        kept = f"commits imported before it, and kept: {commit_count}"
+        so_far = kept if commit_count else "nothing was imported"
+        super().__init__(f"line {line} {problem}; {so_far}; export anew and import that, which goes on here")
 
 
 class StoreError(AmfsError):

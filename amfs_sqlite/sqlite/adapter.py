@@ -374,7 +374,7 @@ class SqliteAdapter(AmfsAdapter, Transfer):
     async def export_to(
         self, write: Callable[[bytes], object], *, progress: Progress | None = None
     ) -> ExportReport:
-        return await self._database.scan(exporting.export, write, progress)
+        return await exporting.run(self._database, write, progress)
 
     async def import_from(
         self, reader: ExportReader, *, dry_run: bool = False, progress: Callable[[int], None] | None = None

@@ -1,5 +1,6 @@
 """Exporting: the whole store, line by line, in one snapshot."""
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from amfs_sqlite.rules import transfer
 from amfs_sqlite.rules.transfer import ExportReport
 from amfs_sqlite.rules.values import decode
 from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite.connection import Database
 from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, commit_of, effect_of, entry_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -36,6 +38,27 @@ SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confide
 FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id WHERE e.outcome_id = ? ORDER BY e.id"""
 STEP = 100
 TORN = "the commit log does not hold together; verify tells where"
+
+
+class _StoppedError(Exception):
+    """Nobody waits for the export any more."""
+
+
+async def run(
+    database: Database, write: Callable[[bytes], object], progress: Progress | None
+) -> ExportReport:
+    """Write it all, on another thread, which stops when this is cancelled."""
+    stopped = threading.Event()
+
+    def write_on(line: bytes) -> None:
+        if stopped.is_set():
+            raise _StoppedError
+        write(line)
+
+    try:
+        return await database.scan(export, write_on, progress)
+    finally:
+        stopped.set()
 
 
 def export(tx: Transaction, write: Callable[[bytes], object], progress: Progress | None) -> ExportReport:

@@ -11,7 +11,7 @@ from bridge.cli.commits import log
 from bridge.cli.doctor import doctor
 from bridge.cli.entries import history, show
 from bridge.cli.exits import DONE, INTERRUPTED, WRONG_USE, exit_code
-from bridge.cli.integrity import verify
+from bridge.cli.integrity import anchor, verify
 from bridge.cli.options import EPILOG, PLACE, CommandGroup, setting_options
 from bridge.cli.outcomes import outcomes
 from bridge.cli.packets import packets
@@ -20,6 +20,7 @@ from bridge.cli.retention import archive, erase, prune
 from bridge.cli.search import search
 from bridge.cli.statistics import stats
 from bridge.cli.store import complain
+from bridge.cli.transfer import export, import_
 
 PROGRAM = "amfs-sqlite"
 COMPLETION = (
@@ -40,8 +41,8 @@ def app() -> None:
     """
 
 
-LOOKING = (show, search, history, log, packets, outcomes, verify, stats, doctor)
-for command in (mcp, demo, *LOOKING, backup, restore, erase, prune, archive):
+LOOKING = (show, search, history, log, packets, outcomes, verify, anchor, stats, doctor)
+for command in (mcp, demo, *LOOKING, backup, restore, export, import_, erase, prune, archive):
     app.add_command(command)
 
 

@@ -8,7 +8,7 @@ import click
 from bridge.cli.exits import EXIT_CODES
 from bridge.cli.layout import Row
 from bridge.cli.output import Output
-from bridge.cli.store import Store, ask
+from bridge.cli.store import Store, WhereMissing, ask
 from bridge.settings import SETTINGS, Setting
 
 T = TypeVar("T")
@@ -60,9 +60,9 @@ def limit_option(default: int) -> Callable[[F], F]:
     )
 
 
-def asked(question: Callable[[Store], Awaitable[T]]) -> T:
+def asked(question: Callable[[Store], Awaitable[T]], *, where_missing: WhereMissing = "refuse") -> T:
     """What the store answers, on the settings given to this command."""
-    return ask(given_settings(), question)
+    return ask(given_settings(), question, where_missing=where_missing)
 
 
 def given_settings() -> dict[str, str]:

@@ -141,10 +141,14 @@ def _has(text: str, encoding: str) -> bool:
     return True
 
 
+def write_no_more() -> None:
+    """From here on standard output leads nowhere, for what is left in the stream's own buffer too."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 class _Screen(Console):
     def on_broken_pipe(self) -> None:
-        """Write nothing more; neither what is left in the stream's own buffer when it is closed."""
         self.quiet = True
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        write_no_more()

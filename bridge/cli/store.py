@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from amfs_sqlite.errors import InvalidArgumentError, StoreError
 from amfs_sqlite.rules.confidence import HANDOFF
@@ -19,6 +19,7 @@ from bridge.session import Session
 from bridge.settings import IN_MEMORY, Settings, from_sources
 
 T = TypeVar("T")
+WhereMissing = Literal["refuse", "make", "imagine"]
 
 
 class NoStoreError(StoreError):
@@ -37,14 +38,25 @@ class Store:
     backup: Callable[[str], Awaitable[BackupReport]]
 
 
-def ask(given: Mapping[str, str], question: Callable[[Store], Awaitable[T]]) -> T:
+def ask(
+    given: Mapping[str, str],
+    question: Callable[[Store], Awaitable[T]],
+    *,
+    where_missing: WhereMissing = "refuse",
+) -> T:
     """Open the store that the settings name, ask, close it.
 
-    ``given`` are settings from arguments, by name. Raises NoStoreError where there is none:
-    looking must not make one.
+    ``given`` are settings from arguments, by name. Raises NoStoreError where there is none: looking
+    must not make one. ``make`` makes it; ``imagine`` asks an empty one in its place.
     """
     settings = place(given)
-    _find(settings.db)
+    try:
+        _find(settings.db)
+    except NoStoreError:
+        if where_missing == "refuse":
+            raise
+        if where_missing == "imagine":
+            settings = replace(settings, db=IN_MEMORY)
     with warnings_told():
         return asyncio.run(_answered(settings, question))
 
