@@ -31,9 +31,12 @@ EXACT = "c.entity_path = :path{n}"
 UNINDEXED = "SELECT w.value ->> 0 AS id, w.value ->> 1 AS relevance FROM json_each(:unindexed) AS w"
 # From what matches to the entries: for a text that few of them hold.
 MATCHES_FIRST = """FROM (
-    SELECT x.rowid AS id, {relevance} AS relevance, 1 AS is_indexed
-    FROM text_index AS x WHERE text_index MATCH :match {unindexed}
+    SELECT {matches} {unindexed}
 ) AS x CROSS JOIN current AS c ON c.id = x.id"""
+MATCHING = """x.rowid AS id, {relevance} AS relevance, 1 AS is_indexed
+    FROM text_index AS x WHERE text_index MATCH :match"""
+# The same where they are known already: to find them again takes most of what a search does.
+FOUND = "h.value AS id, 0.0 AS relevance, 1 AS is_indexed FROM json_each(:found) AS h"
 AND_UNINDEXED = f"UNION ALL SELECT id, relevance, 0 FROM ({UNINDEXED})"
 ENTRIES = "FROM current AS c"
 # In the order of their keys: by an index they would have to be sorted first.
@@ -48,7 +51,9 @@ UP_TO_DATE = "(x.is_indexed = 0 OR c.version_id <= :indexed_through)"
 # From the entries in their order to whether each matches: for a text that many of them hold.
 ENTRIES_FIRST = f"""(c.id IN (SELECT id FROM ({UNINDEXED})) OR (c.version_id <= :indexed_through
 AND EXISTS (SELECT 1 FROM text_index AS x WHERE text_index MATCH :match AND x.rowid = c.id)))"""
-HIT_COUNT = "SELECT count(*) FROM (SELECT 1 FROM text_index WHERE text_index MATCH :match LIMIT :most)"
+HITS = """
+SELECT count(*), json_group_array(id)
+FROM (SELECT rowid AS id FROM text_index WHERE text_index MATCH :match LIMIT :most)"""
 # How far the text index could have come, how many keys there are, and whether any has expired.
 SURVEY = """
 SELECT (SELECT max(id) FROM versions), (SELECT max(id) FROM current),
@@ -200,8 +205,10 @@ def _text(
     is_behind = (survey.newest_version_id or 0) > through
     unindexed = _unindexed(tx, terms, filters, parameters | indexed) if is_behind else []
     many = _many(survey.key_count or 0)
-    hit_count: int = tx.value(HIT_COUNT, indexed | {"most": max(many, MAX_RANKED) + 1}) + len(unindexed)
-    asked = indexed | {"unindexed": encode(unindexed)}
+    most = max(many, MAX_RANKED) + 1
+    found_count, found = tx.row(HITS, indexed | {"most": most})
+    hit_count = found_count + len(unindexed)
+    asked = indexed | {"unindexed": encode(unindexed), "found": found}
     may_rank = hit_count <= MAX_RANKED if ranked_before is None else ranked_before
     is_ranked = query.sort_by != "relevance" or may_rank
     is_walked = query.sort_by in WALKED or not is_ranked
@@ -210,10 +217,12 @@ def _text(
         return _Text(source, (ENTRIES_FIRST,), asked, is_ranked)
     besides = AND_UNINDEXED if unindexed else ""
     if query.sort_by != "relevance" or not is_ranked:
-        source = MATCHES_FIRST.format(relevance="0.0", unindexed=besides)
+        matching = FOUND if found_count < most else MATCHING.format(relevance="0.0")
+        source = MATCHES_FIRST.format(matches=matching, unindexed=besides)
         return _Text(source, (UP_TO_DATE,), asked, is_ranked)
     sought_for = {f"term{n}": sought(term) for n, term in enumerate(terms[:MAX_RANKED_TERMS])}
-    source = MATCHES_FIRST.format(relevance=_relevance(len(sought_for)), unindexed=besides)
+    ranked = MATCHING.format(relevance=_relevance(len(sought_for)))
+    source = MATCHES_FIRST.format(matches=ranked, unindexed=besides)
     return _Text(source, (UP_TO_DATE,), asked | sought_for)
 
 
