@@ -35,16 +35,16 @@ class HealthReport(NamedTuple):
 
     path: str
     sqlite_version: str
-    filesystem: str | None
-    file_bytes: int
-    wal_bytes: int
-    log: Log | None
-    holders: tuple[Holder, ...]
-    disk_free_bytes: int | None
-    schema_version: int | None
-    page_count: int | None
-    free_page_count: int | None
-    findings: tuple[HealthFinding, ...]
+    filesystem: str | None = None
+    file_bytes: int = 0
+    wal_bytes: int = 0
+    log: Log | None = None
+    holders: tuple[Holder, ...] = ()
+    disk_free_bytes: int | None = None
+    schema_version: int | None = None
+    page_count: int | None = None
+    free_page_count: int | None = None
+    findings: tuple[HealthFinding, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -71,26 +71,11 @@ def examine(path: str) -> HealthReport:
 
     ``path`` is absolute. What cannot be opened, whatever it is, is a finding.
     """
-    holders = surroundings.holders([path, path + "-wal", path + "-shm"])
-    is_ours = any(holder.pid == os.getpid() for holder in holders)
-    log = None if is_ours else surroundings.log(path)
-    outside = tuple(symptoms.around(path, holders, log))
-    # SQLite itself holds the file while it looks inside.
-    inside = _inside(path)
-    return HealthReport(
-        path=path,
-        sqlite_version=sqlite3.sqlite_version,
-        filesystem=surroundings.filesystem(path),
-        file_bytes=files.size(path) if Path(path).is_file() else 0,
-        wal_bytes=files.size(path + "-wal"),
-        log=log,
-        holders=tuple(holders),
-        disk_free_bytes=symptoms.free_bytes(path),
-        schema_version=inside.schema_version,
-        page_count=inside.page_count,
-        free_page_count=inside.free_page_count,
-        findings=inside.findings + outside,
-    )
+    try:
+        with translated(path):
+            return _examined(path)
+    except StoreError as unreachable:
+        return HealthReport(path, sqlite3.sqlite_version, findings=(_unusable(unreachable, path),))
 
 
 def treat(report: HealthReport, *, busy_timeout_s: float = 15.0) -> tuple[Untreated, ...]:
@@ -113,6 +98,29 @@ def treat(report: HealthReport, *, busy_timeout_s: float = 15.0) -> tuple[Untrea
         except StoreError as error:
             failed.append(Untreated(finding, error))
     return tuple(failed)
+
+
+def _examined(path: str) -> HealthReport:
+    holders = surroundings.holders([path, path + "-wal", path + "-shm"])
+    is_ours = any(holder.pid == os.getpid() for holder in holders)
+    log = None if is_ours else surroundings.log(path)
+    outside = tuple(symptoms.around(path, holders, log))
+    # SQLite itself holds the file while it looks inside.
+    inside = _inside(path)
+    return HealthReport(
+        path=path,
+        sqlite_version=sqlite3.sqlite_version,
+        filesystem=surroundings.filesystem(path),
+        file_bytes=files.size(path) if Path(path).is_file() else 0,
+        wal_bytes=files.size(path + "-wal"),
+        log=log,
+        holders=tuple(holders),
+        disk_free_bytes=symptoms.free_bytes(path),
+        schema_version=inside.schema_version,
+        page_count=inside.page_count,
+        free_page_count=inside.free_page_count,
+        findings=inside.findings + outside,
+    )
 
 
 def _narrow(_store: str, path: str, _timeout_s: float) -> None:
@@ -164,8 +172,11 @@ def _inside(path: str) -> _Inside:
                 return _Inside(findings=(_log_not_taken_up(path),))
             return _looked(path)
     except StoreError as unusable:
-        found = HealthFinding(unusable.code, "problem", path, unusable.problem, unusable.advice)
-        return _Inside(findings=(found,))
+        return _Inside(findings=(_unusable(unusable, path),))
+
+
+def _unusable(error: StoreError, path: str) -> HealthFinding:
+    return HealthFinding(error.code, "problem", path, error.problem, error.advice)
 
 
 def _looked(path: str) -> _Inside:

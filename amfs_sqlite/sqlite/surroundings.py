@@ -139,8 +139,8 @@ def log(path: str) -> Log | None:
     (moved_count,) = struct.unpack_from("=I", index, INDEX_MOVED_AT)
     marks = struct.unpack_from(f"={MARKS}I", index, INDEX_MARKS_AT)
     held = _held_marks(path + "-shm")
-    # The first mark is for readers who need nothing of the log: they hold up nothing but its beginning anew.
-    reachable = min([frame_count, *(marks[number] for number in held if number)])
+    # The first mark is of those who read the file alone: while they do nothing can be moved into it.
+    reachable = min([frame_count, *(marks[number] if number else moved_count for number in held)])
     readers = {pid for pids in held.values() for pid in pids}
     return Log(frame_count, moved_count, reachable, tuple(sorted(readers)))
 

@@ -1,0 +1,124 @@
+"""`doctor`: what people and programs are told of a store's health, and when it ends with 1."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from amfs_sqlite.sqlite import symptoms
+from parity_tests.cli.conftest import Run
+from parity_tests.ledger import proves
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="what is put right here are file modes")
+
+
+@pytest.fixture(autouse=True)
+def sound_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever SQLite is in use."""
+    monkeypatch.setattr(symptoms, "known_faults", lambda: ())
+
+
+def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Mode and content of each file there."""
+    return {each.name: (each.stat().st_mode, each.read_bytes()) for each in folder.iterdir()}
+
+
+@proves("doctor.command", "doctor.sound")
+def test_of_a_sound_store_it_says_that_nothing_is_to_be_done(store: Path, run: Run) -> None:
+    before = contents(store.parent)
+    ran = run("doctor")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[0] == f"file         {store.resolve()}"
+    assert ran.out.splitlines()[-1] == "nothing is to be done"
+    document = run("doctor", "--json").document
+    assert (document["ok"], document["findings"], document["fixed"], document["notFixed"]) == (
+        True,
+        [],
+        [],
+        [],
+    )
+    assert (document["path"], document["fileBytes"]) == (str(store.resolve()), store.stat().st_size)
+    assert run("doctor", "--fix").code == 0
+    assert contents(store.parent) == before
+
+
+@proves("doctor.command", "doctor.nothing-unasked")
+def test_what_it_finds_is_told_with_what_to_do_and_put_right_only_when_asked(store: Path, run: Run) -> None:
+    store.chmod(0o640)
+    left = store.with_name("copy.db.0123abcd.part")
+    left.touch(0o600)
+    store.with_name("other.db").hardlink_to(store)
+    before = contents(store.parent)
+    ran = run("doctor")
+    assert (ran.code, ran.err) == (1, "")
+    text = re.sub(r"\s+", " ", ran.out)
+    assert f"problem wide_mode {store.resolve()} can be read or written by other users (mode 640)" in text
+    assert "next: chmod 600 keeps it private: --fix does so" in text
+    assert f"problem half_made_copy {left.resolve()}" in text
+    assert "problem hard_links" in text
+    assert ran.out.endswith("3 problems: something is to be done\n")
+    document = run("doctor", "--json").document
+    assert [each["code"] for each in document["findings"]] == ["wide_mode", "hard_links", "half_made_copy"]
+    assert contents(store.parent) == before
+
+    ran = run("doctor", "--fix", "--json")
+    assert ran.code == 1
+    assert [each["code"] for each in ran.document["fixed"]] == ["wide_mode", "half_made_copy"]
+    assert [each["code"] for each in ran.document["findings"]] == ["hard_links"]
+    assert (store.stat().st_mode & 0o777, left.exists()) == (0o600, False)
+    store.with_name("other.db").unlink()
+    assert run("doctor").code == 0
+
+
+@proves("doctor.command", "doctor.nothing-unasked")
+def test_what_could_not_be_put_right_is_told_with_the_reason(
+    store: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_path: Path, _mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    store.chmod(0o644)
+    monkeypatch.setattr(Path, "chmod", refused)
+    ran = run("doctor", "--fix")
+    assert ran.code == 1
+    assert "not fixed" in ran.out
+    assert "read_only: the system says: Operation not permitted" in re.sub(r"\s+", " ", ran.out)
+    (failed,) = run("doctor", "--fix", "--json").document["notFixed"]
+    assert (failed["code"], failed["path"]) == ("wide_mode", str(store.resolve()))
+
+
+@proves("doctor.command", "doctor.unusable")
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [(None, "unavailable"), (b"", "unavailable"), (b"just some text\n" * 100, "foreign_file")],
+    ids=["missing", "empty", "text"],
+)
+def test_a_store_that_cannot_be_opened_is_a_finding_and_no_error(
+    tmp_path: Path, run: Run, content: bytes | None, code: str
+) -> None:
+    path = tmp_path / "memory.db"
+    if content is not None:
+        path.write_bytes(content)
+        path.chmod(0o600)
+    for form in ([], ["--fix"]):
+        ran = run("doctor", *form, "--db", str(path), "--json")
+        assert ran.code == 1
+        assert [each["code"] for each in ran.document["findings"]] == [code]
+        assert run("doctor", *form, "--db", str(path)).code == 1
+    assert path.exists() == (content is not None)
+    if content is not None:
+        assert path.read_bytes() == content
+        assert list(tmp_path.iterdir()) == [path]
+
+
+@proves("doctor.command")
+def test_a_hostile_name_is_shown_as_text(store: Path, run: Run) -> None:
+    hostile = store.with_name("a\x1b[31m\u202eb.db")
+    shutil.copyfile(store, hostile)
+    hostile.chmod(0o644)
+    ran = run("doctor", "--db", str(hostile))
+    assert ran.code == 1
+    assert all(line.isprintable() for line in ran.out.splitlines())
+    assert str(hostile) == run("doctor", "--db", str(hostile), "--json").document["path"]
