@@ -1,27 +1,14 @@
-"""What is changed behind the adapter's back, with plain sqlite3 on the closed file, is found and named.
-
-The store holds two keys, `a` under svc/a in three versions and `b` under svc/b in two, in commits 1 to 4,
-one outcome on each of them in commits 5 and 6, a commit from outside (7) and a description of it (8).
-A finding is written `code path/key@version` or `code #commit`, both where it has both.
-"""
+"""What is changed behind the adapter's back, with plain sqlite3 on the closed file, is found and named."""
 
 # ruff: noqa: S608 - statements are put together from words of this file.
 
-import shutil
-import sqlite3
-from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from amfs_sqlite import HANDOFF, Commit, CountedIds, Finding, FixedClock, SqliteAdapter
-from amfs_sqlite.clock import instant
-from parity_tests.drafts import at, draft, outcome
+from amfs_sqlite import SqliteAdapter
 from parity_tests.ledger import proves
-
-COMMIT_IDS = [f"{number:016x}" for number in range(2, 8)] + ["saved", f"{8:016x}"]
+from parity_tests.tampering.edited import found_after
 
 A = "WHERE key_id = 1 AND version ="
 ZEROS = "0" * 64
@@ -336,70 +323,6 @@ JUDGED = {
         "outcome svc/a/a@3 #4; outcome #6",
     ),
 }
-
-
-async def fill(path: Path) -> None:
-    everything: dict[str, Any] = {
-        "session": "s",
-        "tags": ("t",),
-        "confidence": 0.5,
-        "outcome_count": 2,
-        "ttl_at": "2030-01-01",
-        "artifact_refs": [{"uri": "file:x"}],
-        "custom": {"a": 1},
-    }
-    async with SqliteAdapter(path, outcomes=HANDOFF, clock=FixedClock(), ids=CountedIds()) as adapter:
-        await adapter.write_batch(
-            [draft("svc/a", "a", "one", **everything), draft("svc/b", "b", 1, agent="bob")]
-        )
-        await adapter.write(draft("svc/a", "a", "two", **everything))
-        await adapter.write(draft("svc/b", "b", "another", agent="bob"))
-        await adapter.write(draft("svc/a", "a", "three", **everything))
-        await adapter.commit_outcome(outcome("success", at("svc/a", "a"), at("svc/b", "b", 1)))
-        await adapter.commit_outcome(outcome("failure", at("svc/a", "a"), outcome_ref="run-2"))
-        saved = Commit(id="saved", author_agent_id="eve", created_at=instant("2025-12-31"))
-        await adapter.save_commit(saved)
-        await adapter.save_commit(saved.model_copy(update={"message": "said later"}))
-
-
-@pytest.fixture(scope="module")
-async def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store as it was closed, to be copied."""
-    path = tmp_path_factory.mktemp("untouched") / "store.db"
-    await fill(path)
-    return path
-
-
-def shown(findings: Iterable[Finding]) -> list[str]:
-    return [" ".join(_parts(each)) for each in findings]
-
-
-def _parts(finding: Finding) -> Iterable[str]:
-    yield finding.code
-    at = "" if finding.entity_path is None else f"{finding.entity_path}/{finding.key}"
-    at += "" if finding.version is None else f"@{finding.version}"
-    yield from [at] if at else []
-    if finding.commit_id is not None:
-        known = finding.commit_id in COMMIT_IDS
-        yield f"#{COMMIT_IDS.index(finding.commit_id) + 1 if known else finding.commit_id}"
-
-
-def change(untouched: Path, path: str, statements: str) -> None:
-    """Copy the store and do this to the copy."""
-    shutil.copyfile(untouched, path)
-    Path(path).chmod(0o600)
-    with closing(sqlite3.connect(path)) as raw:
-        raw.executescript(statements)
-
-
-async def found_after(untouched: Path, path: str, statements: str) -> list[str]:
-    """What verify finds in a copy of the store to which this was done."""
-    change(untouched, path, statements)
-    async with SqliteAdapter(path) as adapter:
-        report = await adapter.verify()
-        assert report.ok is (not report.findings)
-        assert all(each.message for each in report.findings)
-    return shown(report.findings)
 
 
 @proves("tampering.untouched")
