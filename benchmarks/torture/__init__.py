@@ -1,1 +1,1 @@
-"""Real processes on one file, killed, crowded, starved and cut off; and what they were told, kept outside it."""
+"""Real processes on one file, killed, crowded, starved and cut off; what they were told is kept outside."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.torture`: what becomes of what was acknowledged, whatever happens to the processes."""
+"""`python -m benchmarks.torture`: what becomes of what was acknowledged, whatever happens."""
 
 import logging
 import sys
@@ -8,12 +8,22 @@ from pathlib import Path
 
 import click
 
-from benchmarks.reporting import Steps, json_option, progress, quick_option, run
-from benchmarks.torture import crowd, disk, kills, power
+from benchmarks.reporting import json_option, progress, quick_option, run
+from benchmarks.torture import crowd, disk, kills, loop, power, server
+from benchmarks.torture import page as reliability
 from benchmarks.torture.rounds import Round, Scenario, Tally, repeatable
-from benchmarks.torture.telling import show, write_json, write_page
+from benchmarks.torture.telling import show, write_json
 
-SCENARIOS: Sequence[Scenario] = (*kills.SCENARIOS, *crowd.SCENARIOS, *disk.SCENARIOS, *power.SCENARIOS)
+SCENARIOS: Sequence[Scenario] = (
+    *kills.SCENARIOS,
+    *crowd.SCENARIOS,
+    *disk.SCENARIOS,
+    *power.SCENARIOS,
+    *loop.SCENARIOS,
+    *server.SCENARIOS,
+)
+
+DEFAULT_SEED = "0"
 
 
 @click.command()
@@ -23,7 +33,7 @@ SCENARIOS: Sequence[Scenario] = (*kills.SCENARIOS, *crowd.SCENARIOS, *disk.SCENA
     "--rounds", "rounds", type=click.IntRange(1), help="Rounds of each scenario, in place of its own."
 )
 @click.option("--only", "only", multiple=True, help="Scenarios whose names begin like this.")
-@click.option("--seed", default="0", show_default=True, help="Repeats the same choices.")
+@click.option("--seed", default=DEFAULT_SEED, show_default=True, help="Repeats the same choices.")
 @click.option("--page", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write the page there.")
 def main(
     *,
@@ -54,7 +64,8 @@ def main(
     show(tallies)
     write_json(json_path, tallies)
     if page is not None:
-        write_page(page, chosen, tallies)
+        told = f" --seed {seed}" if seed != DEFAULT_SEED else ""
+        reliability.write(page, chosen, tallies, f"python -m benchmarks.torture{told}")
     sys.exit(any(each.failures for each in tallies.values()))
 
 
@@ -65,7 +76,7 @@ def play(scenario: Scenario, tally: Tally, seed: str) -> None:
         round_ = Round(Path(folder), repeatable(name), name, tally)
         try:
             scenario.run(round_)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other rounds go on and it is told
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told and the other rounds go on
             round_.fault(f"{type(error).__name__}: {error}")
 
 

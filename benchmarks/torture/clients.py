@@ -1,37 +1,36 @@
 """What the processes do that write: mixed work, journaled, taken up again where a killed one left off."""
 
 import asyncio
-import random
 from itertools import islice
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from amfs_sqlite import HANDOFF, SqliteAdapter
-from benchmarks.writers import Durability
 from benchmarks.torture.journal import Journal, told
-from benchmarks.torture.rounds import repeatable
-from benchmarks.torture.work import attempt, works
+from benchmarks.torture.work import Client, Work, attempt
 
 TASKS = 2
 """So many requests of one client are under way at once."""
 
 
-def work_for(
-    pipe: Connection, path: Path, client: str, seed: str, count: int | None, durability: Durability
-) -> None:
+def work_for(pipe: Connection, client: Client, count: int | None) -> None:
     """Do so much mixed work, or without end; first what a killed predecessor was not answered."""
 
     async def run() -> None:
-        journal = Journal(path.parent, client)
-        before = told(path.parent, client)
-        async with SqliteAdapter(path, outcomes=HANDOFF, durability=durability) as store:
+        journal = client.journal()
+        before = told(client.journals, client.name)
+        async with SqliteAdapter(client.path, outcomes=HANDOFF, durability=client.durability) as store:
+
+            async def one(mark: str, work: Work) -> None:
+                await attempt(store, journal, mark, work)
+                pipe.send(mark)
+
             for mark, work in before.unanswered().items():
-                await attempt(store, journal, client, mark, work, pipe.send)
-            planned = islice(works(client, len(before.asked), repeatable(seed)), count)
+                await one(mark, work)
+            planned = islice(client.works(len(before.asked)), count)
 
             async def lane() -> None:
                 for mark, work in planned:
-                    await attempt(store, journal, client, mark, work, pipe.send)
+                    await one(mark, work)
 
             await asyncio.gather(*(lane() for _ in range(TASKS)))
         journal.close()
@@ -39,18 +38,18 @@ def work_for(
     asyncio.run(run())
 
 
-def come_and_go(pipe: Connection, path: Path, client: str, seed: str, visits: int, count: int) -> None:
+def come_and_go(pipe: Connection, client: Client, visits: int, count: int) -> None:
     """Open, do a little, close, again and again: whoever is the last to close moves the log into the file."""
+    planned = client.works()
 
-    async def visit(journal: Journal, first: int, chance: random.Random) -> None:
-        async with SqliteAdapter(path, outcomes=HANDOFF) as store:
-            for mark, work in islice(works(client, first, chance), count):
-                await attempt(store, journal, client, mark, work, pipe.send)
+    async def visit(journal: Journal) -> None:
+        async with SqliteAdapter(client.path, outcomes=HANDOFF) as store:
+            for mark, work in islice(planned, count):
+                await attempt(store, journal, mark, work)
+                pipe.send(mark)
             pipe.send("closing")
 
-    journal = Journal(path.parent, client)
-    first = len(told(path.parent, client).asked)
-    chance = repeatable(seed)
-    for each in range(visits):
-        asyncio.run(visit(journal, first + each * count, chance))
+    journal = client.journal()
+    for _ in range(visits):
+        asyncio.run(visit(journal))
     journal.close()

@@ -107,8 +107,13 @@ def at_work(job: Job, each: Sequence[tuple[Any, ...]]) -> Iterator[list[Worker]]
     """A process for each of these arguments; killed at the end, those that took their place included."""
     with ExitStack() as stack:
         workers = [Worker(job, *arguments) for arguments in each]
-        stack.callback(lambda: [worker.close() for worker in workers])
+        stack.callback(_close_all, workers)
         yield workers
+
+
+def _close_all(workers: Sequence[Worker]) -> None:
+    for worker in workers:
+        worker.close()
 
 
 def seen_through(workers: Sequence[Worker]) -> list[Any]:

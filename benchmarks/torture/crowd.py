@@ -6,6 +6,7 @@ from benchmarks.torture.crew import CONTEXT, at_work, seen_through
 from benchmarks.torture.journal import told
 from benchmarks.torture.kills import place_old_file
 from benchmarks.torture.rounds import Round, Scenario
+from benchmarks.torture.work import client_of
 
 WRITERS = 4
 VISITORS = 2
@@ -16,8 +17,8 @@ STARTERS = 8
 
 def mixed(round_: Round) -> None:
     """Four write, two come and go, two read, and one snapshot is held from before to after all that."""
-    asked = [(round_.path, f"w{each}", f"{round_.name}/w{each}", REQUESTS, "full") for each in range(WRITERS)]
-    guests = [(round_.path, f"v{each}", f"{round_.name}/v{each}", 6, 5) for each in range(VISITORS)]
+    asked = [(client_of(round_, f"w{each}"), REQUESTS) for each in range(WRITERS)]
+    guests = [(client_of(round_, f"v{each}"), 6, 5) for each in range(VISITORS)]
     examine(round_.path)
     with (
         at_work(visitors.hold_snapshot, [(round_.path,)]) as (holder,),
@@ -50,7 +51,7 @@ def old_schema(round_: Round) -> None:
 
 def _start(round_: Round) -> None:
     together = CONTEXT.Barrier(STARTERS)
-    each = [(round_.path, f"s{n}", f"{round_.name}/{n}", together) for n in range(STARTERS)]
+    each = [(client_of(round_, f"s{n}"), together) for n in range(STARTERS)]
     with at_work(visitors.start, each) as workers:
         said = [worker.see_through() for worker in workers]
     round_.tally.rounds += 1

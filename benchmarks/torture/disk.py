@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from amfs_sqlite import HANDOFF, SqliteAdapter
@@ -15,6 +16,7 @@ from benchmarks.torture.checking import settle
 from benchmarks.torture.crew import Worker, at_work
 from benchmarks.torture.judging import Truth, fill, judge, more, truth_of
 from benchmarks.torture.rounds import Round, Scenario
+from benchmarks.torture.work import client_of
 
 WORK = 25
 ROOM_BYTES = 600_000
@@ -25,8 +27,8 @@ ADVICE = ("free some space", "check the path", "make the file")
 def full(round_: Round) -> None:
     """Write until there is no more room, try on; then there is room again."""
     with _small_volume(round_) as (path, limit_bytes):
-        arguments = (path, round_.folder, f"f{round_.chance.randrange(10**6)}", REFUSALS, limit_bytes)
-        with at_work(visitors.write_singly, [arguments]) as (writer,):
+        client = replace(client_of(round_, "f"), path=path)
+        with at_work(visitors.write_singly, [(client, REFUSALS, limit_bytes)]) as (writer,):
             _count_refusals(round_, writer)
         if limit_bytes is None:
             shutil.copyfile(path, round_.path)
@@ -100,7 +102,7 @@ def swapped(round_: Round) -> None:
     asyncio.run(fill(other, "other", 3))
     (round_.folder / "other.journal").unlink()
     suffixes = chance.choice([("",), ("", "-wal", "-shm")])
-    with at_work(visitors.write_singly, [(round_.path, round_.folder, "x", 1, None)]) as (writer,):
+    with at_work(visitors.write_singly, [(client_of(round_, "x"), 1, None)]) as (writer,):
         for _ in range(chance.randint(1, 15)):
             writer.hear()
         for suffix in suffixes:

@@ -16,6 +16,7 @@ class Journal:
     """Lines that one client appends, each with one call to the system; a killed client leaves whole ones."""
 
     def __init__(self, folder: Path, client: str) -> None:
+        self.client = client
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         self._descriptor = os.open(folder / f"{client}{SUFFIX}", flags, 0o600)
 

@@ -1,6 +1,7 @@
 """What becomes of a store that was damaged: refused, reported, without effect, or worse."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ async def more(store: SqliteAdapter, journals: Path, client: str, count: int) ->
     journal = Journal(journals, client)
     planned = works(client, 0, repeatable(client))
     for _ in range(count):
-        await attempt(store, journal, client, *next(planned), lambda _: None)
+        await attempt(store, journal, *next(planned))
     journal.close()
 
 
@@ -60,7 +61,7 @@ def judge(round_: Round, truth: Truth, what: str) -> None:
     verdict, said = asyncio.run(_verdict(round_.path, truth))
     tally = round_.tally
     setattr(tally, verdict, getattr(tally, verdict) + 1)
-    tally.notes[f"{what}: {verdict}"] += 1
+    tally.damages.setdefault(what, Counter())[verdict] += 1
     if verdict == "unnoticed":
         round_.fault(f"{what} went unnoticed")
     if verdict == "refused":

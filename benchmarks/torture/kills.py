@@ -3,13 +3,15 @@
 import asyncio
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from amfs_sqlite import HANDOFF, SqliteAdapter
 from benchmarks.torture import clients, visitors
-from benchmarks.torture.checking import settle
+from benchmarks.torture.checking import examine, read_by_hand, settle
 from benchmarks.torture.crew import CONTEXT, Worker, at_work, seen_through
 from benchmarks.torture.rounds import Round, Scenario
+from benchmarks.torture.work import client_of
 from bridge.operations import packets
 from bridge.session import Session
 from parity_tests.migrations.make_file import FOLDER
@@ -25,8 +27,8 @@ OLD_SCHEMA = FOLDER / "schema_1.db"
 def writers(round_: Round) -> None:
     """Kill one of eight that write, start it anew, so often; a new one first repeats what was unanswered."""
     chance = round_.chance
-    named = [(round_.path, f"w{slot}", f"{round_.name}/{slot}", None, "full") for slot in range(WRITERS)]
-    with at_work(clients.work_for, named) as workers:
+    named = [client_of(round_, f"w{slot}") for slot in range(WRITERS)]
+    with at_work(clients.work_for, [(each, None) for each in named]) as workers:
         for number in range(KILLS):
             slot = chance.randrange(WRITERS)
             for _ in range(chance.randint(0, MOST_ANSWERS_BEFORE_A_KILL)):
@@ -34,12 +36,11 @@ def writers(round_: Round) -> None:
             workers[slot].hear_within(chance.uniform(0, 0.01))
             workers[slot].kill()
             round_.tally.rounds += 1
-            path, client, seed, count, durability = named[slot]
-            again = (path, client, f"{seed}/{number}", count, durability)
-            workers[slot] = Worker(clients.work_for, *again)
+            another = replace(named[slot], seed=f"{named[slot].seed}/{number}")
+            workers[slot] = Worker(clients.work_for, another, None)
         for worker in workers:
             worker.kill()
-    with at_work(clients.work_for, [(*each[:3], 0, "full") for each in named]) as workers:
+    with at_work(clients.work_for, [(each, 0) for each in named]) as workers:
         seen_through(workers)
     settle(round_)
 
@@ -77,7 +78,7 @@ async def _everything(path: Path) -> Sequence[str]:
 def _start_together(round_: Round) -> None:
     chance = round_.chance
     together = CONTEXT.Barrier(STARTERS)
-    each = [(round_.path, f"s{n}", f"{round_.name}/{n}", together) for n in range(STARTERS)]
+    each = [(client_of(round_, f"s{n}"), together) for n in range(STARTERS)]
     with at_work(visitors.start, each) as workers:
         killed = chance.sample(workers, chance.randint(1, STARTERS - 1))
         for worker in killed:
@@ -135,7 +136,7 @@ async def _check_claim(round_: Round, given: str, told: Sequence[str]) -> None:
 def checkpoints(round_: Round) -> None:
     """Three open, write and close again and again; one is killed as it closes, which moves the log."""
     chance = round_.chance
-    each = [(round_.path, f"c{slot}", f"{round_.name}/{slot}", 6, 3) for slot in range(3)]
+    each = [(client_of(round_, f"c{slot}"), 6, 3) for slot in range(3)]
     with at_work(clients.come_and_go, each) as workers:
         victim = chance.choice(workers)
         for _ in range(chance.randint(1, 5)):
@@ -148,10 +149,44 @@ def checkpoints(round_: Round) -> None:
     settle(round_)
 
 
+def backups(round_: Round) -> None:
+    """Kill the one that copies while two write: a copy that has its name is whole, and the next one is."""
+    chance = round_.chance
+    copies = round_.folder / "copies"
+    copies.mkdir()
+    first, second = copies / "first.db", copies / "second.db"
+    each = [(client_of(round_, f"b{slot}"), 60) for slot in range(2)]
+    with at_work(clients.work_for, each) as writers:
+        writers[0].hear()
+        with at_work(visitors.back_up, [(round_.path, first)]) as (copier,):
+            copier.hear()
+            copier.hear_within(chance.uniform(0, 0.25))
+            copier.kill()
+        with at_work(visitors.back_up, [(round_.path, second)]) as (copier,):
+            copier.see_through()
+        seen_through(writers)
+    round_.tally.rounds += 1
+    settle(round_)
+    whole, _ = read_by_hand(round_.path)
+    if not second.exists():
+        round_.fault("a backup after a killed one was not made")
+    for copy in (first, second):
+        if not copy.exists():
+            round_.tally.notes["no copy"] += 1
+            continue
+        round_.tally.notes["a whole copy"] += 1
+        examined = examine(copy)
+        if examined.versions != whole[: len(examined.versions)]:
+            round_.fault("a copy is no beginning of what was written")
+        for problem in examined.problems:
+            round_.fault(f"{copy.name}: {problem}")
+
+
 SCENARIOS = (
     Scenario("kills: writers", "Eight processes of mixed work, one killed and started anew.", 40, 1, writers),
     Scenario("kills: first start", "Four open a new file at once, some are killed.", 150, 3, first_start),
     Scenario("kills: migration", "Four open a file of schema 1 at once, some are killed.", 150, 3, migration),
     Scenario("kills: claim", "Six take one handoff at once, some are killed.", 100, 3, claims),
+    Scenario("kills: backup", "One copies the store while two write, and is killed.", 100, 2, backups),
     Scenario("kills: checkpoint", "Three come and go, one is killed as it closes.", 120, 3, checkpoints),
 )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from amfs_sqlite import HANDOFF, SqliteAdapter
-from benchmarks.writers import Durability
 from benchmarks.torture.checking import Examined, doubled, examine, missing, read_by_hand
 from benchmarks.torture.disk import copy
 from benchmarks.torture.journal import Told
@@ -21,6 +20,7 @@ from benchmarks.torture.recording import (
     told_by,
 )
 from benchmarks.torture.rounds import Round, Scenario
+from benchmarks.writers import Durability
 
 CUTS = 40
 TAILS = 30

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.torture.recorded_client PATH DURABILITY SEED`: what is recorded for the power cuts."""
+"""`python -m benchmarks.torture.recorded_client PATH DURABILITY SEED`: what the power cuts are about."""
 
 import asyncio
 import sys
@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import get_args
 
 from amfs_sqlite import HANDOFF, SqliteAdapter
+from benchmarks.torture.work import Client, attempt
 from benchmarks.writers import Durability
-from benchmarks.torture.journal import Journal
-from benchmarks.torture.rounds import repeatable
-from benchmarks.torture.work import attempt, works
 
 VISITS = 3
 REQUESTS = 25
@@ -17,12 +15,12 @@ REQUESTS = 25
 
 async def visit_often(path: Path, durability: Durability, seed: str) -> None:
     """Open, work, close, so often."""
-    journal = Journal(path.parent, "r")
-    planned = works("r", 0, repeatable(seed))
+    client = Client(path, "r", seed, path.parent)
+    journal, planned = client.journal(), client.works()
     for _ in range(VISITS):
         async with SqliteAdapter(path, outcomes=HANDOFF, durability=durability) as store:
             for _ in range(REQUESTS):
-                await attempt(store, journal, "r", *next(planned), lambda _: None)
+                await attempt(store, journal, *next(planned))
     journal.close()
 
 

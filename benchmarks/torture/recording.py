@@ -2,6 +2,7 @@
 
 Recorded by `strace`, which is asked for every write, cut, sync and deletion. Between two syncs of a file the
 system may have put any of the writes on the disk, in any order, a sector at a time; what it had synced stays.
+A deletion is on the disk at the latest when any file is synced after it, as on file systems with one journal.
 """
 
 import json
@@ -112,10 +113,13 @@ class File:
                 self.durable = applied(self.durable, each)
             self.pending.clear()
             return
-        if self.pending and self.pending[-1].kind == "unlink":
-            # Names are kept in order: a new file of this name comes after the end of the old one.
-            self.durable, self.pending = None, []
+        self.settle_deletion()  # A new file of this name comes after the end of the old one.
         self.pending.append(call)
+
+    def settle_deletion(self) -> None:
+        """If it was deleted, it certainly is now."""
+        if self.pending and self.pending[-1].kind == "unlink":
+            self.durable, self.pending = None, []
 
     def after_a_cut(self, loss: Loss, chance: random.Random) -> bytearray | None:
         """What is on the disk afterwards."""
@@ -134,10 +138,10 @@ class File:
 
 
 def applied(content: bytearray | None, call: Call) -> bytearray | None:
-    """A file after a call; a gap before what is written is zeroes.
+    r"""A file after a call; a gap before what is written is zeroes.
 
     >>> applied(bytearray(b"ab"), Call("write", "f", 3, b"d"))
-    bytearray(b'ab\\x00d')
+    bytearray(b'ab\x00d')
     """
     if call.kind == "unlink":
         return None
@@ -177,6 +181,9 @@ def after_power_cut(
             lines += call.content.decode().splitlines()
         else:
             files.setdefault(path.name, File()).take(call)
+            if call.kind == "sync":
+                for file in files.values():
+                    file.settle_deletion()
     left = {name: file.after_a_cut(loss, chance) for name, file in files.items()}
     return {name: bytes(content) for name, content in left.items() if content is not None}, lines
 

@@ -11,10 +11,10 @@ from pathlib import Path
 class Tally:
     """What the rounds of one scenario came to; what must be zero is in ``failures``.
 
-    ``forgone`` is what was acknowledged and is gone where nothing promised that it would stay.
-    ``refused``, ``reported``, ``derived``, ``older`` and ``harmless`` tell what became of damage:
-    refused by name, found by verify or on reading, only a search misses something, an older state that is
-    whole, and no difference at all. ``faults`` are sentences, each with what it takes to repeat it.
+    ``forgone`` is what was acknowledged and is gone where nothing promised that it would stay. ``refused``,
+    ``reported``, ``derived``, ``older`` and ``harmless`` tell what became of damage: refused by name, found by
+    verify or on reading, only a search misses something, an older state that is whole, and no difference at
+    all; ``damages`` tells it for each kind. ``faults`` are sentences, each with what it takes to repeat it.
     """
 
     rounds: int = 0
@@ -28,6 +28,7 @@ class Tally:
     derived: int = 0
     older: int = 0
     harmless: int = 0
+    damages: dict[str, Counter[str]] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 

@@ -1,35 +1,37 @@
-"""The table, the figures and the page of a run."""
+"""The table and the figures of a run."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.reporting import Report, machine
-from benchmarks.torture.rounds import Scenario, Tally
+from rich.console import Console
+from rich.table import Table
 
-COUNTED = (
-    "rounds",
-    "acknowledged",
-    "lost",
-    "doubled",
-    "unnoticed",
-    "refused",
-    "reported",
-)
+from benchmarks.reporting import FILE_WIDTH, machine
+from benchmarks.torture.rounds import Tally
+
+COUNTED = ("rounds", "acknowledged", "lost", "doubled", "unnoticed", "refused", "reported")
 OTHERWISE = ("forgone", "older", "derived", "harmless")
 
 
 def show(tallies: Mapping[str, Tally]) -> None:
-    """One table, and below it whatever is wrong."""
-    report = Report("What was acknowledged, and what became of it")
-    report.show(
-        ["scenario", *COUNTED, "faults", "otherwise"],
-        [[name, *cells(tally)] for name, tally in tallies.items()],
-    )
+    """One table, below it what is to be noted, and last whatever is wrong."""
+    table = Table("scenario", title="What was acknowledged, and what became of it", title_justify="left")
+    for heading in (*COUNTED, "faults"):
+        table.add_column(heading, justify="right")
+    table.add_column("otherwise")
     for name, tally in tallies.items():
+        table.add_row(name, *cells(tally))
+    table.columns[0].no_wrap = True
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
+    for name, tally in tallies.items():
+        for damage, verdicts in tally.damages.items():
+            print(f"{name}: {damage}: {told(verdicts)}")
         for note, count in tally.notes.items():
             print(f"{name}: {note}" + (f" ({count} times)" if count > 1 else ""))
+    for tally in tallies.values():
         for fault in tally.faults:
             print(f"FAULT {fault}")
 
@@ -41,8 +43,16 @@ def cells(tally: Tally) -> Sequence[str]:
     ['1,200', '0', '0', '0', '0', '0', '0', '0', '2 older, 3 harmless']
     """
     figures = [*(getattr(tally, name) for name in COUNTED), len(tally.faults)]
-    otherwise = [f"{count:,} {name}" for name in OTHERWISE if (count := getattr(tally, name))]
-    return [*(f"{each:,}" for each in figures), ", ".join(otherwise)]
+    return [*(f"{each:,}" for each in figures), told({name: getattr(tally, name) for name in OTHERWISE})]
+
+
+def told(counts: Mapping[str, int]) -> str:
+    """What there is of each, without what there is none of.
+
+    >>> told({"older": 2, "derived": 0, "harmless": 1000})
+    '2 older, 1,000 harmless'
+    """
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
 def write_json(path: Path | None, tallies: Mapping[str, Tally]) -> None:
@@ -50,7 +60,3 @@ def write_json(path: Path | None, tallies: Mapping[str, Tally]) -> None:
     if path is not None:
         whole = {**{name: asdict(tally) for name, tally in tallies.items()}, "machine": machine()}
         path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-
-
-def write_page(path: Path, scenarios: Sequence[Scenario], tallies: Mapping[str, Tally]) -> None:
-    """The page of this run."""

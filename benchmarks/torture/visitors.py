@@ -1,36 +1,40 @@
 """What the other processes do: start, migrate, claim, read, hold a snapshot, or find the file changed."""
 
 import asyncio
+import logging
 import os
 import resource
 import sqlite3
+import sys
+import threading
 from contextlib import closing
+from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from amfs_sqlite import HANDOFF, AmfsError, MemoryEntry, SearchQuery, SqliteAdapter
+from amfs_sqlite import HANDOFF, AdapterClosedError, AmfsError, MemoryEntry, SearchQuery, SqliteAdapter
 from benchmarks.torture.crew import PATIENCE_S
-from benchmarks.torture.journal import Journal
-from benchmarks.torture.rounds import repeatable
-from benchmarks.torture.work import attempt, works
+from benchmarks.torture.work import Client, attempt
 from bridge.operations import packets
 from bridge.session import Session
 
 NOBODY = 65534
+TASKS_LEFT = 40
 
 
-def start(pipe: Connection, path: Path, client: str, seed: str, together: Barrier) -> None:
+def start(pipe: Connection, client: Client, together: Barrier) -> None:
     """Open the file at the same instant as all others, creating or migrating it, and write once."""
 
     async def run() -> None:
-        journal = Journal(path.parent, client)
+        journal = client.journal()
         together.wait(PATIENCE_S)
         pipe.send("opening")
-        async with SqliteAdapter(path, outcomes=HANDOFF) as store:
+        async with SqliteAdapter(client.path, outcomes=HANDOFF) as store:
             pipe.send("open")
-            mark, work = next(works(client, 0, repeatable(seed)))
-            await attempt(store, journal, client, mark, work, pipe.send)
+            mark, work = next(client.works())
+            await attempt(store, journal, mark, work)
+            pipe.send(mark)
         journal.close()
 
     asyncio.run(run())
@@ -87,20 +91,30 @@ def hold_snapshot(pipe: Connection, path: Path) -> None:
         raw.execute("ROLLBACK")
 
 
-def write_singly(
-    pipe: Connection, path: Path, journals: Path, client: str, refusals: int, limit_bytes: int | None
-) -> None:
+def back_up(pipe: Connection, path: Path, destination: Path) -> None:
+    """Copy the store, which others write meanwhile; say how many commits the copy has."""
+
+    async def run() -> None:
+        async with SqliteAdapter(path, outcomes=HANDOFF) as store:
+            pipe.send("copying")
+            pipe.send((await store.backup(destination)).commit_count)
+
+    asyncio.run(run())
+
+
+def write_singly(pipe: Connection, client: Client, refusals: int, limit_bytes: int | None) -> None:
     """Write until refused so often, where files may grow no further than to a limit; say each refusal."""
     if limit_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, resource.RLIM_INFINITY))
 
     async def run() -> None:
-        journal = Journal(journals, client)
+        journal = client.journal()
         left = refusals
-        async with SqliteAdapter(path, outcomes=HANDOFF) as store:
-            for mark, work in works(client, 0, repeatable(client)):
+        async with SqliteAdapter(client.path, outcomes=HANDOFF) as store:
+            for mark, work in client.works():
                 try:
-                    await attempt(store, journal, client, mark, work, pipe.send)
+                    await attempt(store, journal, mark, work)
+                    pipe.send(mark)
                 except AmfsError as refused:
                     pipe.send(refused)
                     left -= 1
@@ -134,3 +148,59 @@ def try_without_rights(pipe: Connection, path: Path, file_mode: int, folder_mode
     path.chmod(file_mode)
     path.parent.chmod(folder_mode)
     asyncio.run(run())
+
+
+def leave_the_loop(pipe: Connection, client: Client, answers: int) -> None:
+    """Begin many requests, and end after so many answers, closing nothing but the loop."""
+    loop = asyncio.new_event_loop()
+    store = SqliteAdapter(client.path, outcomes=HANDOFF)
+    loop.run_until_complete(store.open())
+    journal, planned = client.journal(), client.works()
+    tasks = [loop.create_task(attempt(store, journal, *next(planned))) for _ in range(TASKS_LEFT)]
+
+    async def hear_answers() -> None:
+        for answer in islice(asyncio.as_completed(tasks), answers):
+            await answer
+
+    loop.run_until_complete(hear_answers())
+    # Python says of each task that it was left, and aiosqlite of each answer that nobody is there: so it is.
+    logging.disable()
+    threading.excepthook = lambda _: None
+    loop.close()
+    pipe.send("left")
+
+
+def fork_in_the_middle(pipe: Connection, client: Client, ends_at_once: bool) -> None:
+    """Write, fork, see that the child may do nothing and ends, write on; say what became of the child."""
+    loop = asyncio.new_event_loop()
+    store = SqliteAdapter(client.path, outcomes=HANDOFF)
+    loop.run_until_complete(store.open())
+    journal, planned = client.journal(), client.works()
+
+    def write_on() -> None:
+        for _ in range(10):
+            loop.run_until_complete(attempt(store, journal, *next(planned)))
+
+    write_on()
+    child = os.fork()
+    if not child:
+        refused = _is_refused(store)
+        if ends_at_once:
+            os._exit(refused)
+        sys.exit(refused)
+    _, status = os.waitpid(child, 0)
+    write_on()
+    loop.run_until_complete(store.close())
+    loop.close()
+    journal.close()
+    pipe.send(
+        "the child was refused" if os.waitstatus_to_exitcode(status) == 1 else f"it ended with {status}"
+    )
+
+
+def _is_refused(store: SqliteAdapter) -> bool:
+    try:
+        asyncio.new_event_loop().run_until_complete(store.stats())
+    except AdapterClosedError:
+        return True
+    return False

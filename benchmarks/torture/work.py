@@ -1,7 +1,9 @@
 """Mixed work for one client: requests that can be written down, made, and made again by their mark."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from amfs_sqlite import (
@@ -16,6 +18,8 @@ from amfs_sqlite import (
     Write,
 )
 from benchmarks.torture.journal import Journal, Stored
+from benchmarks.torture.rounds import Round, repeatable
+from benchmarks.writers import Durability
 
 KEYS = 12
 """So many keys each client has for itself, and so many all share."""
@@ -23,6 +27,30 @@ COUNTER = ("shared", "counter")
 FILLER = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor"
 
 Work = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One that works on a store: under which name, by which chance, and where its journal is."""
+
+    path: Path
+    name: str
+    seed: str
+    journals: Path
+    durability: Durability = "full"
+
+    def journal(self) -> Journal:
+        """Its journal, to be gone on with."""
+        return Journal(self.journals, self.name)
+
+    def works(self, first: int = 0) -> Iterator[tuple[str, Work]]:
+        """What it is to do, behind so many requests that it made before."""
+        return works(self.name, first, repeatable(self.seed))
+
+
+def client_of(round_: Round, name: str) -> Client:
+    """A client of the store of this round."""
+    return Client(round_.path, name, f"{round_.name}/{name}", round_.folder)
 
 
 def works(client: str, first: int, chance: random.Random) -> Iterator[tuple[str, Work]]:
@@ -68,7 +96,7 @@ async def do(store: SqliteAdapter, client: str, mark: str, work: Work) -> Sequen
         return await store.write_batch(entries, idempotency_key=mark)
     changes: list[Change] = [Write(entry) for entry in entries]
     refs = [EntryRef(entity_path=entry.entity_path, key=entry.key) for entry in entries]
-    record = OutcomeRecord(outcome_ref=mark, outcome_type="success", agent_id=client, refs=refs)
+    record = OutcomeRecord(outcome_ref=mark, outcome_type="success", agent_id=client, refs=tuple(refs))
     changes.append(Outcome(record))
     done = await store.commit(changes, author=client, message=mark, idempotency_key=mark)
     return done.entries
@@ -81,21 +109,14 @@ async def _count(store: SqliteAdapter, client: str, mark: str, work: Work) -> Me
     return await store.write(entry, expected_version=work["expected"], idempotency_key=mark)
 
 
-async def attempt(
-    store: SqliteAdapter,
-    journal: Journal,
-    client: str,
-    mark: str,
-    work: Work,
-    tell: Callable[[object], None],
-) -> None:
+async def attempt(store: SqliteAdapter, journal: Journal, mark: str, work: Work) -> None:
     """Write the request down, make it, write the answer down. Raises AmfsError, which stored nothing."""
     if work["kind"] == "count" and "expected" not in work:
         current = await store.read(*COUNTER)
         work["expected"] = 0 if current is None else current.version
     journal.asks(mark, work)
     try:
-        entries = await do(store, client, mark, work)
+        entries = await do(store, journal.client, mark, work)
     except VersionConflictError:
         journal.was_declined(mark)
     except AmfsError:
@@ -103,7 +124,6 @@ async def attempt(
         raise
     else:
         journal.was_told(mark, [stored(entry) for entry in entries])
-    tell(mark)
 
 
 def stored(entry: MemoryEntry) -> Stored:
