@@ -1,23 +1,25 @@
 """`erase`, `prune` and `archive`: letting go, never by accident."""
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
 import click
 
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import EntryRef, RetentionReport
+from amfs_sqlite.rules.redaction import redact
 from bridge import rendering
 from bridge.cli import records
 from bridge.cli.addresses import address
 from bridge.cli.exits import DONE, FOUND
 from bridge.cli.layout import Row
-from bridge.cli.options import EPILOG, PLACE, F, answer, asked, json_option, setting_options
+from bridge.cli.options import EPILOG, PLACE, F, answer, asked, given_settings, json_option, setting_options
 from bridge.cli.output import Output
+from bridge.cli.store import place
 from bridge.operations import retention
 from bridge.session import Session
 
-SIGNED = (*PLACE, "agent")
+SIGNED = (*PLACE, "agent", "redact_secrets")
 SHOWN = 20
 
 Removal = Callable[[Session, bool], Awaitable[RetentionReport]]
@@ -58,7 +60,8 @@ def erase(
     there, by whom, when and with which hashes, stays, and the store still verifies. Backups, exports and
     other copies are not touched: erase there too.
 
-    JSON: {"dryRun", "versions": [{"entityPath", "key", "version", "contentHash"}], "commitIds", "remains"}.
+    JSON: {"dryRun", "versions": [{"entityPath", "key", "version", "contentHash"}], "commitIds", "remains",
+    "redacted": {pattern: count} of the message}.
     """
     if len(words) > 2 or bool(words) == bool(written_by):
         raise click.UsageError(
@@ -71,7 +74,7 @@ def erase(
         refs = [await _named(session, words, at)] if words else []
         return await retention.erase(session, refs, agent_id=written_by, message=message, dry_run=look)
 
-    return _done(removal, "erase", yes=yes, dry_run=dry_run, as_json=as_json)
+    return _done(removal, "erase", message, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 @click.command(epilog=EPILOG)
@@ -106,7 +109,7 @@ def prune(
             session, scope, keep_last=keep_last, keep_days=keep_days, message=message, dry_run=look
         )
 
-    return _done(removal, "erase", yes=yes, dry_run=dry_run, as_json=as_json)
+    return _done(removal, "erase", message, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 @click.command(epilog=EPILOG)
@@ -125,7 +128,7 @@ def archive(scope: str | None, *, message: str, yes: bool, dry_run: bool, as_jso
     def removal(session: Session, look: bool) -> Awaitable[RetentionReport]:
         return retention.archive(session, scope, message=message, dry_run=look)
 
-    return _done(removal, "archive", yes=yes, dry_run=dry_run, as_json=as_json)
+    return _done(removal, "archive", message, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 async def _named(session: Session, words: Sequence[str], at: int | None) -> EntryRef:
@@ -135,7 +138,7 @@ async def _named(session: Session, words: Sequence[str], at: int | None) -> Entr
     return ref if at is None else ref.model_copy(update={"version": at})
 
 
-def _done(removal: Removal, verb: str, *, yes: bool, dry_run: bool, as_json: bool) -> int:
+def _done(removal: Removal, verb: str, message: str, *, yes: bool, dry_run: bool, as_json: bool) -> int:
     """Look, ask, do it, tell."""
     if yes and dry_run:
         raise click.UsageError("--yes does it and --dry-run does not; leave one out.")
@@ -143,14 +146,16 @@ def _done(removal: Removal, verb: str, *, yes: bool, dry_run: bool, as_json: boo
     if report.dry_run and not dry_run:
         _ask(report, verb)
         report = asked(lambda store: removal(store.session, False))
+    redacted = redact(message).counts if place(given_settings()).redact_secrets else {}
     answer(
         lambda: {
             "dryRun": report.dry_run,
             "versions": [each.to_wire() for each in report.versions],
             "commitIds": list(report.commit_ids),
             "remains": list(report.remains),
+            "redacted": dict(redacted),
         },
-        lambda out: _rows(out, report, f"{verb}d"),
+        lambda out: _rows(out, report, f"{verb}d", redacted),
         as_json=as_json,
     )
     return FOUND if report.remains else DONE
@@ -163,7 +168,7 @@ def _ask(report: RetentionReport, verb: str) -> None:
     click.confirm(f"{verb} {versions}?", abort=True, err=True)
 
 
-def _rows(out: Output, report: RetentionReport, verbed: str) -> Iterator[Row]:
+def _rows(out: Output, report: RetentionReport, verbed: str, redacted: Mapping[str, int]) -> Iterator[Row]:
     versions = rendering.counted(len(report.versions), "version")
     would = "would be " if report.dry_run else ""
     yield Row((out.text(f"{versions} {would}{verbed}", "bold"),))
@@ -173,3 +178,6 @@ def _rows(out: Output, report: RetentionReport, verbed: str) -> Iterator[Row]:
         yield Row((out.text(f"and {len(report.versions) - SHOWN} more; --json has all", "dim"),), "  ", "  ")
     for remains in report.remains:
         yield Row((out.line(remains, "yellow"),), "  ", "  ")
+    if redacted:
+        told = ", ".join(f"{count} {name}" for name, count in sorted(redacted.items()))
+        yield Row((out.text(f"redacted in the message: {told}"),), "  ", "  ")

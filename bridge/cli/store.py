@@ -91,7 +91,13 @@ async def _answered(settings: Settings, question: Callable[[Store], Awaitable[T]
         busy_timeout_s=settings.busy_timeout_s,
     )
     async with adapter:
-        session = Session(adapter, settings.agent, settings.session, owner=True)
+        session = Session(
+            adapter,
+            settings.agent,
+            settings.session,
+            owner=True,
+            redact_secrets=settings.redact_secrets,
+        )
         return await question(Store(session, adapter.describe, adapter.backup))
 
 

@@ -69,13 +69,13 @@ async def remember(
     part, and what ``AmfsAdapter.write`` raises.
     """
     check_record(session, scope, key)
+    redactor = Redactor(session)
+    redactor.check_names(scope=scope, key=key, idempotency_key=idempotency_key)
     _check(scope, key, value, tags)
     HANDOFF.check_confidence(confidence)
     check_flag(shared, "shared")
     check_count(expected_version, "expected_version")
     check_optional_text(idempotency_key, "idempotency_key")
-    redactor = Redactor(session)
-    redactor.check_names(scope=scope, key=key, idempotency_key=idempotency_key)
     draft = MemoryEntry.draft(
         scope,
         key,

@@ -7,6 +7,7 @@ from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import EntryRef, RetentionReport
 from bridge.handoff import filing
 from bridge.operations.arguments import check_refs, check_session
+from bridge.operations.redaction import Redactor
 from bridge.session import Session
 
 
@@ -30,7 +31,7 @@ async def erase(
         tuple(refs),
         agent_id=agent_id,
         author=session.agent_id,
-        message=message,
+        message=Redactor(session).text(message),
         session_id=session.session_id,
         dry_run=dry_run,
     )
@@ -59,7 +60,7 @@ async def prune(
         keep=await _pinned(session),
         include_system=False,
         author=session.agent_id,
-        message=message,
+        message=Redactor(session).text(message),
         session_id=session.session_id,
         dry_run=dry_run,
     )
@@ -76,7 +77,7 @@ async def archive(
         entity_path=scope,
         include_system=False,
         author=session.agent_id,
-        message=message,
+        message=Redactor(session).text(message),
         session_id=session.session_id,
         dry_run=dry_run,
     )

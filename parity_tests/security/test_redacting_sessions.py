@@ -1,5 +1,7 @@
 """A session that redacts: what reaches the store, what is counted and refused, and what a server says."""
 
+import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,11 @@ from amfs_sqlite import (
     ReferenceAdapter,
     SqliteAdapter,
 )
-from bridge.operations import entries, outcomes, packets
+from bridge.cli.main import main
+from bridge.operations import entries, outcomes, packets, retention
 from bridge.session import Session
 from bridge.settings import from_sources
+from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.mcp.agents import Agents
 from parity_tests.mcp.processes import server
@@ -117,6 +121,42 @@ async def test_the_note_of_an_outcome_is_stored_without_its_secrets(careful: Ses
     assert TOKEN not in await stored(careful.adapter)
 
 
+@proves("redaction.stored")
+async def test_the_message_of_a_removal_is_stored_without_its_secrets(adapter: AmfsAdapter) -> None:
+    owner = Session(adapter, "owner", "s", owner=True, redact_secrets=True)
+    ref = (await entries.remember(owner, "a", "k", 1)).entry.ref
+    await entries.remember(owner, "a", "k", 2)
+    await retention.prune(owner, keep_last=1, message=f"{TOKEN} was in it")
+    await retention.erase(owner, [ref.model_copy(update={"version": 2})], message=TOKEN)
+    messages = [commit.message for commit in await adapter.list_commits(limit=2)]
+    assert messages == [MARK, f"{MARK} was in it"]
+
+
+@proves("redaction.stored", "redaction.tools")
+def test_a_command_that_redacts_its_message_counts_what_it_took_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memory.db"
+    monkeypatch.setenv("MEMORY_DB", str(path))
+
+    async def filled() -> None:
+        async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
+            for _ in range(3):
+                await adapter.write(draft("a", "k"))
+
+    asyncio.run(filled())
+    prune = ["prune", "--yes", "--message", f"{TOKEN} {KEY_ID}", "--keep-last"]
+    assert main([*prune, "2", "--redact-secrets"]) == 0
+    assert "redacted in the message: 1 aws-access-key, 1 github-token" in capsys.readouterr().out
+    monkeypatch.setenv("MEMORY_REDACT_SECRETS", "on")
+    assert main([*prune, "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["redacted"] == {"aws-access-key": 1, "github-token": 1}
+    assert TOKEN.encode() not in all_bytes(tmp_path)
+    assert main(["log", "--json"]) == 0
+    logged = json.loads(capsys.readouterr().out)["commits"]
+    assert [commit["message"] for commit in logged[:2]] == [f"{MARK} [redacted:aws-access-key]"] * 2
+
+
 NAMED: list[tuple[str, Callable[[Session], Awaitable[object]]]] = [
     ("scope", lambda at: entries.remember(at, f"a/{TOKEN}", "k", 1)),
     ("key", lambda at: entries.remember(at, "a", TOKEN, 1)),
@@ -201,7 +241,7 @@ async def test_a_redacted_secret_stands_in_no_file_and_in_nothing_the_server_say
         assert await served.leave() == 0
         said.append(served.complaints)
     secrets = {secret for _, _, secret in EVERY}
-    assert [secret for secret in secrets if secret in "\n".join(said)] == []
+    assert [(secret, each) for secret in secrets for each in said if secret in each] == []
     content = all_bytes(tmp_path)
     assert b"[redacted:github-token]" in content
     assert [secret for secret in secrets if secret.encode() in content] == []
