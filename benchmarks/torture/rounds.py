@@ -12,8 +12,8 @@ class Tally:
     """What the rounds of one scenario came to; what must be zero is in ``failures``.
 
     ``forgone`` is what was acknowledged and is gone where nothing promised that it would stay. ``refused``,
-    ``reported``, ``derived``, ``older`` and ``harmless`` tell what became of damage: refused by name, found by
-    verify or on reading, only a search misses something, an older state that is whole, and no difference at
+    ``reported``, ``derived``, ``older`` and ``harmless`` tell what became of damage: refused by name, found
+    by verify or on reading, only a search misses something, an older state that is whole, no difference at
     all; ``damages`` tells it for each kind. ``faults`` are sentences, each with what it takes to repeat it.
     """
 
