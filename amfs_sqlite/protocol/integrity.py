@@ -43,7 +43,8 @@ class Integrity(Protocol):
 
         ``progress`` is called now and then with what is done and the total, both counts, last with
         the total twice. It may be called by another thread than the event loop's, so it must be quick
-        and thread-safe; what it raises ends the check and is raised here.
+        and thread-safe. What it raises ends the check and is raised here; an OSError may come as a
+        StoreError.
 
         Never raises for what it finds. What hashes kept in the same file can and cannot prove
         stands in docs/explanation/integrity.md.

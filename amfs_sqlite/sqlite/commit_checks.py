@@ -78,7 +78,7 @@ def _holds(
         )
     except UNREADABLE:
         return False
-    return again == digest
+    return bool(again == digest)
 
 
 def _unerased(tx: Transaction, row: Sequence[Any]) -> Iterator[Finding]:

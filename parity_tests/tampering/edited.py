@@ -22,7 +22,8 @@ COMMIT_IDS = [f"{number:016x}" for number in range(2, 8)] + [
 ]
 
 
-async def fill(path: Path) -> None:
+async def fill(path: Path, *, first: str = "one") -> None:
+    """Make the store; with the same first value it is the same to the last digest."""
     everything: dict[str, Any] = {
         "session": "s",
         "tags": ("t",),
@@ -34,7 +35,7 @@ async def fill(path: Path) -> None:
     }
     async with SqliteAdapter(path, outcomes=HANDOFF, clock=FixedClock(), ids=CountedIds()) as adapter:
         await adapter.write_batch(
-            [draft("svc/a", "a", "one", **everything), draft("svc/b", "b", 1, agent="bob")]
+            [draft("svc/a", "a", first, **everything), draft("svc/b", "b", 1, agent="bob")]
         )
         await adapter.write(draft("svc/a", "a", "two", **everything))
         await adapter.write(draft("svc/b", "b", "another", agent="bob"))
