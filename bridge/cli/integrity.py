@@ -74,8 +74,9 @@ def verify(*, anchor: Path | None, since: Path | None, key_file: Path | None, as
 
 @click.command(epilog=EPILOG)
 @file_option("--key-file", "Sign it by this secret, or by Ed25519's private key in PEM.")
+@json_option
 @setting_options(*PLACE)
-def anchor(*, key_file: Path | None) -> int:
+def anchor(*, key_file: Path | None, as_json: bool) -> int:
     """Print what the store comes to now, as one line of JSON, to be kept somewhere else.
 
     'verify --anchor' holds the store against it later. Run 'verify' first: an anchor takes what stands in
@@ -86,7 +87,10 @@ def anchor(*, key_file: Path | None) -> int:
     """
     key = _key(key_file)
     taken = asked(lambda store: integrity.anchor(store.session, key=key))
-    Output().whole(anchors.text_of(taken))
+    if as_json:
+        Output().document(taken.to_wire())
+    else:
+        Output().whole(anchors.text_of(taken))
     return DONE
 
 

@@ -36,6 +36,7 @@ READING = [
     ("packets", "show", CLAIMED),
     ("outcomes",),
     ("verify",),
+    ("anchor",),
     ("stats",),
 ]
 CHANGING = [("packets", "release", CLAIMED), ("packets", "cancel", OPEN)]
@@ -440,7 +441,7 @@ def test_the_version_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 @proves("cli.exit-codes")
 @pytest.mark.usefixtures("store")
 def test_an_interrupt_ends_with_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def interrupted(session: Session) -> None:
+    async def interrupted(session: Session, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bridge.operations.integrity.verify", interrupted)
