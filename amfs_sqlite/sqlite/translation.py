@@ -1,4 +1,4 @@
-"""SQLite's errors and the system's as ours. Only connection.py uses it: nothing else meets them raw."""
+"""SQLite's errors and the system's as ours. Whoever opens a file uses it: nothing else meets them raw."""
 
 import sqlite3
 from collections.abc import Iterator
