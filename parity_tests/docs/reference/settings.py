@@ -19,9 +19,9 @@ where it came from.
 """
 
 WHO = """
-`amfs-sqlite-mcp` takes all of them. The command `amfs-sqlite` takes `--db`, `--namespace` and
-`--busy-timeout-s`, before or behind the subcommand's name, and `--agent` where it changes a packet. It
-reads the variables of the others too.
+`amfs-sqlite-mcp` takes all of them. The command `amfs-sqlite` takes `--db`, `--namespace`, `--read-only`
+and `--busy-timeout-s`, before or behind the subcommand's name, and `--agent` where it changes a packet. It
+reads the variables of the others too. `--read-only` stands alone; its variable is `ro` or `rw`.
 """
 
 DEFAULT_FILE = """
