@@ -38,8 +38,6 @@ from amfs_sqlite.sqlite.watching import SqliteFeed
 MEMORY = ":memory:"
 UNINDEXED_LIMIT = 200
 SEEN_LIMIT = 32
-# Few, since what a group has read is all in memory until the last of it is there.
-READS_TOGETHER = 8
 CLOSE_TIMEOUT_S = 1.0
 
 P = ParamSpec("P")
@@ -248,7 +246,7 @@ class Database:
                 if self.in_memory:
                     self._reader = self._scanner = self._writer
                 else:
-                    self._reader = Lane(self._connect_reader, self._groups.read, group_limit=READS_TOGETHER)
+                    self._reader = Lane(self._connect_reader, self._groups.read)
                     self._scanner = Lane(self._connect_reader, self._groups.read, group_limit=1)
                     if self._inline_reads:
                         self._inline = InlineReader(self._target)

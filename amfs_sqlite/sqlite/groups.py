@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from amfs_sqlite.clock import ticks_s
 from amfs_sqlite.errors import StoreBusyError, StoreFullError
 from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.lanes import Answer, Body
 from amfs_sqlite.sqlite.locking import WriteLock
 from amfs_sqlite.sqlite.translation import translated
+
+READS_TOGETHER_S = 0.001
 
 
 class Groups:
@@ -70,7 +73,14 @@ class Groups:
         return answer
 
     def read(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
-        return [self._read_one(connection, body) for body in bodies]
+        """As many as fit into READS_TOGETHER_S: what a group has read is all in memory until its end."""
+        answers: list[Answer] = []
+        begun_s = ticks_s()
+        for body in bodies:
+            answers.append(self._read_one(connection, body))
+            if ticks_s() - begun_s > READS_TOGETHER_S:
+                break
+        return answers
 
     def _read_one(self, connection: sqlite3.Connection, body: Body) -> Answer:
         """In a snapshot that ends with the answer. Waits only while another process recovers the file."""

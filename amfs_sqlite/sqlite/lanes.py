@@ -34,6 +34,7 @@ class Answer:
 
 
 GroupRunner = Callable[[sqlite3.Connection, Sequence[Body]], list[Answer]]
+"""Runs the first of these jobs, at least one; the others are asked for again."""
 
 
 class _Returned:
@@ -178,6 +179,8 @@ class Lane:
             try:
                 connection = await self.connected()
                 answers = await hop(connection, self._run_group, [body for body, _ in group])
+                self._waiting.extendleft(reversed(group[len(answers) :]))
+                del group[len(answers) :]
             except asyncio.CancelledError:
                 self._abandon(group)
                 if self.connection is not None:

@@ -17,6 +17,7 @@ from amfs_sqlite import (
     VersionConflictError,
     Write,
 )
+from amfs_sqlite.sqlite import groups
 from amfs_sqlite.sqlite.lanes import FunctionConnection
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
@@ -143,6 +144,25 @@ async def test_the_driver_passes_a_function_through_to_its_thread() -> None:
         assert await connection.execute_fetchall("VALUES (?)", (7,)) == [(7,)]
     finally:
         await connection.close()
+
+
+@proves("grouping.short-reads")
+@pytest.mark.parametrize(("together_s", "crossing_count"), [(3600.0, 1), (-1.0, FEW)])
+async def test_reads_cross_together_while_they_take_little_time(
+    adapter: SqliteAdapter,
+    crossings: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    together_s: float,
+    crossing_count: int,
+) -> None:
+    monkeypatch.setattr(groups, "READS_TOGETHER_S", together_s)
+    for number in range(FEW):
+        await adapter.write(draft(f"svc/{number}", value=number))
+    await adapter.list()  # its connection is opened when first needed
+    crossings.clear()
+    found = await asyncio.gather(*(adapter.list(f"svc/{number}") for number in range(FEW)))
+    assert [entry.value for (entry,) in found] == list(range(FEW))
+    assert len(crossings) == crossing_count
 
 
 @proves("grouping.shared-transactions")
