@@ -62,6 +62,13 @@ def test_an_anchor_is_printed_as_one_document_that_the_store_gives(store: Path, 
         assert printed.document == anchor.to_wire() | {"takenAt": printed.document["takenAt"]}
 
 
+@proves("cli.anchor", "cli.no-file")
+def test_where_there_is_no_store_there_is_no_anchor(tmp_path: Path, run: Run) -> None:
+    ran = run("anchor", "--db", str(tmp_path / "missing.db"))
+    assert (ran.code, ran.out, ran.err.partition(":")[0]) == (3, "", "no_store")
+    assert list(tmp_path.iterdir()) == []
+
+
 @proves("cli.anchor")
 def test_a_store_that_went_on_holds_against_its_anchor(store: Path, run: Run, tmp_path: Path) -> None:
     anchor = kept(run, tmp_path / "anchor.json")

@@ -36,12 +36,11 @@ READING = [
     ("packets", "show", CLAIMED),
     ("outcomes",),
     ("verify",),
-    ("anchor",),
     ("stats",),
 ]
 CHANGING = [("packets", "release", CLAIMED), ("packets", "cancel", OPEN)]
 # Programs, and commands with tests of their own.
-ELSEWHERE = {"mcp", "demo", "backup", "restore"}
+ELSEWHERE = {"anchor", "mcp", "demo", "backup", "restore"}
 
 
 def said(ran: Ran, code: int, error: str) -> str:
