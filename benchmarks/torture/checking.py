@@ -43,7 +43,7 @@ def settle(round_: Round, path: Path | None = None) -> None:
     tally.doubled += len(twice)
     for each in [*lost[:MOST_TOLD], *twice[:MOST_TOLD]]:
         tally.notes[f"{round_.name}: lost or twice: {each}"] += 1
-    for problem in [*examined.problems[:MOST_TOLD], *_contradictions(said, examined.versions)]:
+    for problem in [*examined.problems[:MOST_TOLD], *contradictions(said, examined.versions)]:
         round_.fault(problem)
 
 
@@ -59,7 +59,7 @@ def doubled(versions: Sequence[Stored]) -> list[str]:
     return [mark for mark, count in counted.items() if count > 1]
 
 
-def _contradictions(said: Told, versions: Sequence[Stored]) -> Iterator[str]:
+def contradictions(said: Told, versions: Sequence[Stored]) -> Iterator[str]:
     """What is stored although it was declined or never asked for, and what is there only in part."""
     marks = Counter(mark.rpartition("e")[0] for *_, mark in versions if mark != UNMARKED)
     for mark in marks.keys() & said.declined:

@@ -60,6 +60,10 @@ def migration(round_: Round) -> None:
     _start_together(round_)
     if asyncio.run(_everything(round_.path))[: len(expected)] != expected:
         round_.fault("a migrated file does not hold what it held before")
+    before, _ = read_by_hand(OLD_SCHEMA)
+    copies = [each for each in round_.folder.glob("store.db.before-schema-*") if ".part" not in each.name]
+    if not copies or any(read_by_hand(each) != (before, []) for each in copies):
+        round_.fault("what was kept before the migration is not what was there")
     settle(round_)
 
 

@@ -22,8 +22,8 @@ from benchmarks.torture.recording import (
 from benchmarks.torture.rounds import Round, Scenario
 from benchmarks.writers import Durability
 
-CUTS = 40
-TAILS = 30
+CUTS = 24
+TAILS = 12
 WORK = 12
 
 
@@ -133,7 +133,7 @@ def _versions(round_: Round, path: Path) -> Sequence[object]:
 
 
 SCENARIOS = (
-    Scenario("power: full", "Cut the power at any call to the disk, durability full.", 12, 1, full),
-    Scenario("power: normal", "The same, durability normal.", 12, 1, normal),
-    Scenario("power: torn tail", "Tear the last commit of the log at its sectors.", 10, 1, torn_tail),
+    Scenario("power: full", "Cut the power at any call to the disk, durability full.", 20, 1, full),
+    Scenario("power: normal", "The same, durability normal.", 20, 1, normal),
+    Scenario("power: torn tail", "Tear the last commit of the log at its sectors.", 25, 1, torn_tail),
 )

@@ -123,7 +123,7 @@ async def attempt(store: SqliteAdapter, journal: Journal, mark: str, work: Work)
         journal.was_declined(mark)
         raise
     else:
-        journal.was_told(mark, [stored(entry) for entry in entries])
+        journal.was_told(mark, sorted({stored(entry) for entry in entries}))
 
 
 def stored(entry: MemoryEntry) -> Stored:
