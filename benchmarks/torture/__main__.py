@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 
 from benchmarks.reporting import json_option, progress, quick_option, run
-from benchmarks.torture import crowd, disk, kills, loop, power, server
+from benchmarks.torture import crowd, disk, erasing, kills, loop, power, server
 from benchmarks.torture import page as reliability
 from benchmarks.torture.rounds import Round, Scenario, Tally, repeatable
 from benchmarks.torture.telling import show, write_json
 
 SCENARIOS: Sequence[Scenario] = (
     *kills.SCENARIOS,
+    *erasing.SCENARIOS,
     *crowd.SCENARIOS,
     *disk.SCENARIOS,
     *power.SCENARIOS,

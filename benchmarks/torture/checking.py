@@ -60,10 +60,12 @@ def doubled(versions: Sequence[Stored]) -> list[str]:
 
 
 def contradictions(said: Told, versions: Sequence[Stored]) -> Iterator[str]:
-    """What is stored although it was declined or never asked for, and what is there only in part."""
+    """What is stored although it was declined, erased or never asked for, and what is there only in part."""
     marks = Counter(mark.rpartition("e")[0] for *_, mark in versions if mark != UNMARKED)
     for mark in marks.keys() & said.declined:
         yield f"{mark} was declined and is stored"
+    for mark in marks.keys() & said.erased:
+        yield f"{mark} was erased and is stored"
     for mark in marks.keys() - said.asked.keys():
         yield f"{mark} is stored and was never asked for"
     for mark, count in marks.items():
@@ -102,7 +104,7 @@ async def _search_problems(store: SqliteAdapter, entries: Sequence[MemoryEntry])
     """Current values that their own word does not find, and superseded ones that it still finds."""
     current = {(each.entity_path, each.key): each.version for each in entries}
     for entry in entries:
-        if not isinstance(entry.value, dict) or "mark" not in entry.value:
+        if _mark(entry.value) == UNMARKED:
             continue
         page = await store.search(SearchQuery(text=entry.value["mark"]))
         found = [(each.entity_path, each.key, each.version) for each in page.entries]

@@ -14,7 +14,7 @@ from typing import Any
 PATIENCE_S = 60.0
 """How long anything may take before it counts as hanging."""
 
-JOBS = ["benchmarks.torture.clients", "benchmarks.torture.visitors"]
+JOBS = ["benchmarks.torture.clients", "benchmarks.torture.visitors", "benchmarks.torture.erasing"]
 Job = Callable[..., None]
 
 

@@ -19,6 +19,7 @@ from benchmarks.torture.rounds import Round, Scenario
 from benchmarks.torture.work import client_of
 
 WORK = 25
+EMPTIED = 0.1
 ROOM_BYTES = 600_000
 REFUSALS = 20
 ADVICE = ("free some space", "check the path", "make the file")
@@ -126,7 +127,10 @@ def flipped(round_: Round) -> None:
 
 def cut(round_: Round) -> None:
     """Cut the file, or its log, at a random place: at a page's end, or within one."""
-    _damaged(round_, "cut", _cut)
+    if round_.chance.random() < EMPTIED:
+        _damaged(round_, "emptied", lambda _, path: path.write_bytes(b""))
+    else:
+        _damaged(round_, "cut", _cut)
 
 
 def blanked(round_: Round) -> None:
@@ -134,7 +138,7 @@ def blanked(round_: Round) -> None:
     _damaged(round_, "blanked", _blank)
 
 
-def _damaged(round_: Round, what: str, damage: Callable[[Round, Path], None]) -> None:
+def _damaged(round_: Round, what: str, damage: Callable[[Round, Path], object]) -> None:
     truth, has_log = asyncio.run(_with_or_without_log(round_))
     place = "-wal" if has_log and round_.chance.random() < 0.5 else ""
     damage(round_, round_.folder / f"store.db{place}")

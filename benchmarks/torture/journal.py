@@ -32,6 +32,14 @@ class Journal:
         """After an answer that nothing was stored."""
         self._tell({"declined": mark})
 
+    def erases(self, mark: str) -> None:
+        """Before an erasure: what was stored under this mark is about to go."""
+        self._tell({"erasing": mark})
+
+    def was_erased(self, mark: str) -> None:
+        """After the answer: it is gone from all files of the store."""
+        self._tell({"erased": mark})
+
     def close(self) -> None:
         """No more lines."""
         os.close(self._descriptor)
@@ -47,12 +55,15 @@ class Told:
     asked: dict[str, dict[str, Any]] = field(default_factory=dict)
     acknowledged: dict[str, list[Stored]] = field(default_factory=dict)
     declined: set[str] = field(default_factory=set)
+    erasing: set[str] = field(default_factory=set)
+    erased: set[str] = field(default_factory=set)
 
     @property
     def stored(self) -> Iterator[Stored]:
-        """Every version that was acknowledged."""
-        for each in self.acknowledged.values():
-            yield from each
+        """Every version that was acknowledged and is to be there."""
+        for mark, each in self.acknowledged.items():
+            if mark not in self.erasing:
+                yield from each
 
     def unanswered(self) -> dict[str, dict[str, Any]]:
         """Requests whose answer nobody heard."""
@@ -65,6 +76,10 @@ class Told:
             self.asked[line["asked"]] = line["work"]
         elif "declined" in line:
             self.declined.add(line["declined"])
+        elif "erasing" in line:
+            self.erasing.add(line["erasing"])
+        elif "erased" in line:
+            self.erased.add(line["erased"])
         else:
             path_key_version_mark = [(each[0], each[1], each[2], each[3]) for each in line["stored"]]
             self.acknowledged[line["acknowledged"]] = path_key_version_mark
