@@ -14,6 +14,7 @@ from amfs_sqlite.errors import (
     EntryNotFoundError,
     ForeignFileError,
     IdempotencyConflictError,
+    ImportLineError,
     InvalidArgumentError,
     InvalidCursorError,
     NewerSchemaError,
@@ -54,7 +55,9 @@ from amfs_sqlite.protocol import AmfsAdapter
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.rules.anchors import Anchor, AnchorSignature
 from amfs_sqlite.rules.confidence import AMFS_0_3, HANDOFF, OutcomePolicy
+from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.redaction import Redacted, redact
+from amfs_sqlite.rules.transfer import ExportReport, ImportConflict, ImportReport
 
 if TYPE_CHECKING:
     from amfs_sqlite.agent import (
@@ -113,12 +116,17 @@ __all__ = [
     "EntryNotFoundError",
     "EntryRef",
     "Explanation",
+    "ExportReader",
+    "ExportReport",
     "ExternalContext",
     "Finding",
     "FixedClock",
     "ForeignFileError",
     "IdSource",
     "IdempotencyConflictError",
+    "ImportConflict",
+    "ImportLineError",
+    "ImportReport",
     "InvalidArgumentError",
     "InvalidCursorError",
     "MemoryEntry",

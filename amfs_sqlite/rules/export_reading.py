@@ -118,10 +118,11 @@ class ExportReader:
             raise ImportLineError(
                 number, "is a commit that, with its versions and outcomes, is not what its digest says"
             )
+        complete = ExportedCommit(number, self._previous, commit, describes, changes)
         self._sequence, self._previous = commit.sequence, commit.digest
         self._versions += len(versions)
         self._outcomes += len(outcomes)
-        return ExportedCommit(number, commit, describes, changes)
+        return complete
 
     def _end(self, said: Any) -> None:
         found = ExportReport(

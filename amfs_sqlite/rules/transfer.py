@@ -91,9 +91,13 @@ class ExportedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ExportedCommit:
-    """A commit and all it holds. ``commit.entries`` are what it names without having written it."""
+    """A commit and all it holds. ``commit.entries`` are what it names without having written it.
+
+    ``previous`` is the digest of the commit before it.
+    """
 
     line: int
+    previous: str
     commit: Commit
     describes: str | None
     changes: Sequence[ExportedVersion | ExportedOutcome]

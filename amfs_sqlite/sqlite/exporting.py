@@ -9,10 +9,9 @@ from amfs_sqlite.models import Commit
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.rules import transfer
 from amfs_sqlite.rules.transfer import ExportReport
-from amfs_sqlite.rules.values import decode
 from amfs_sqlite.sqlite import migrate
 from amfs_sqlite.sqlite.connection import Database
-from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, commit_of, effect_of, entry_of
+from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, commit_of, effect_of, entry_of, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
 TOTALS = """
@@ -121,4 +120,4 @@ def _version(row: tuple[Any, ...]) -> bytes:
 def _outcome(tx: Transaction, row: tuple[Any, ...]) -> bytes:
     outcome_id, _, record, digest = row
     effects = [effect_of(effect) for effect in tx.each(EFFECTS, (outcome_id,))]
-    return transfer.outcome_line(decode(record), effects, digest)
+    return transfer.outcome_line(record_of(record).to_wire(), effects, digest)

@@ -28,6 +28,13 @@ class Storing(Receiving):
         self._draft = commits.begin(tx)
         self._line = 0
 
+    def receive(self, exported: ExportedCommit) -> None:
+        ground = self._draft.ground
+        goes_on = (ground.sequence + 1, ground.digest) == (exported.commit.sequence, exported.previous)
+        super().receive(exported)
+        if goes_on and ground.digest != exported.commit.digest:
+            raise ImportLineError(exported.line, "is a commit that does not follow from those before it")
+
     def begin(self, exported: ExportedCommit) -> None:
         self._draft = CommitDraft(self._draft.ground)
         self._line = exported.line
