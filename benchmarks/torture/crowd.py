@@ -67,7 +67,7 @@ def _all_answered(round_: Round, expected: int) -> None:
 
 
 SCENARIOS = (
-    Scenario("crowd: mixed work", "Writers, readers, guests and one held snapshot at once.", 20, 1, mixed),
-    Scenario("crowd: first start", "Eight open a new file at once.", 50, 2, first_start),
-    Scenario("crowd: old schema", "Eight open a file of schema 1 at once.", 50, 2, old_schema),
+    Scenario("crowd: mixed work", "Writers, readers, guests and one held snapshot at once.", 12, 1, mixed),
+    Scenario("crowd: first start", "Eight open a new file at once.", 30, 2, first_start),
+    Scenario("crowd: old schema", "Eight open a file of schema 1 at once.", 30, 2, old_schema),
 )

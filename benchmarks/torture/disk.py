@@ -254,14 +254,14 @@ def junk(round_: Round) -> None:
 
 
 SCENARIOS = (
-    Scenario("disk: full", "Write until there is no room, try on, then there is room again.", 60, 2, full),
-    Scenario("disk: read-only", "Read and write what may only be read.", 40, 2, read_only),
+    Scenario("disk: full", "Write until there is no room, try on, then there is room again.", 40, 2, full),
+    Scenario("disk: read-only", "Read and write what may only be read.", 30, 2, read_only),
     Scenario(
-        "disk: swapped", "Take the file away while it is written, or put another there.", 60, 2, swapped
+        "disk: swapped", "Take the file away while it is written, or put another there.", 40, 2, swapped
     ),
-    Scenario("disk: bits", "Flip one to eight bits of the file or its log.", 600, 6, flipped),
-    Scenario("disk: cut", "Cut the file or its log at a random place.", 300, 4, cut),
-    Scenario("disk: blanked", "Overwrite a sector or a page with zeroes.", 300, 4, blanked),
-    Scenario("disk: logs", "A log that is missing, of an older copy, of another store.", 150, 6, logs),
-    Scenario("disk: junk", "What is no store at all.", 60, 4, junk),
+    Scenario("disk: bits", "Flip one to eight bits of the file or its log.", 400, 6, flipped),
+    Scenario("disk: cut", "Cut the file or its log at a random place.", 200, 4, cut),
+    Scenario("disk: blanked", "Overwrite a sector or a page with zeroes.", 200, 4, blanked),
+    Scenario("disk: logs", "A log that is missing, of an older copy, of another store.", 100, 6, logs),
+    Scenario("disk: junk", "What is no store at all.", 40, 4, junk),
 )

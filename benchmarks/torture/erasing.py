@@ -76,5 +76,5 @@ def left_behind(path: Path, said: Told) -> list[str]:
 
 
 SCENARIOS = (
-    Scenario("kills: erasure", "One stores and erases beside a writer, and is killed.", 60, 1, erasure),
+    Scenario("kills: erasure", "One stores and erases beside a writer, and is killed.", 30, 1, erasure),
 )

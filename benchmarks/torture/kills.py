@@ -187,10 +187,10 @@ def backups(round_: Round) -> None:
 
 
 SCENARIOS = (
-    Scenario("kills: writers", "Eight processes of mixed work, one killed and started anew.", 40, 1, writers),
-    Scenario("kills: first start", "Four open a new file at once, some are killed.", 150, 3, first_start),
-    Scenario("kills: migration", "Four open a file of schema 1 at once, some are killed.", 150, 3, migration),
-    Scenario("kills: claim", "Six take one handoff at once, some are killed.", 100, 3, claims),
-    Scenario("kills: backup", "One copies the store while two write, and is killed.", 100, 2, backups),
-    Scenario("kills: checkpoint", "Three come and go, one is killed as it closes.", 120, 3, checkpoints),
+    Scenario("kills: writers", "Eight processes of mixed work, one killed and started anew.", 30, 1, writers),
+    Scenario("kills: first start", "Four open a new file at once, some are killed.", 100, 3, first_start),
+    Scenario("kills: migration", "Four open a file of schema 1 at once, some are killed.", 100, 3, migration),
+    Scenario("kills: claim", "Six take one handoff at once, some are killed.", 80, 3, claims),
+    Scenario("kills: backup", "One copies the store while two write, and is killed.", 60, 2, backups),
+    Scenario("kills: checkpoint", "Three come and go, one is killed as it closes.", 80, 3, checkpoints),
 )

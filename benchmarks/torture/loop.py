@@ -209,8 +209,8 @@ def forks(round_: Round) -> None:
 
 
 SCENARIOS = (
-    Scenario("time: clocks", "Two write with clocks that stand, go back, and jump ahead.", 60, 2, clocks),
-    Scenario("loop: cancelled", "Cancel each operation wherever it waits, in turn.", 15, 1, cancelled),
-    Scenario("loop: closed", "End the event loop under requests that are under way.", 60, 2, closed_loop),
-    Scenario("loop: forks", "Fork with an open adapter.", 40, 2, forks),
+    Scenario("time: clocks", "Two write with clocks that stand, go back, and jump ahead.", 40, 2, clocks),
+    Scenario("loop: cancelled", "Cancel each operation wherever it waits, in turn.", 10, 1, cancelled),
+    Scenario("loop: closed", "End the event loop under requests that are under way.", 40, 2, closed_loop),
+    Scenario("loop: forks", "Fork with an open adapter.", 30, 2, forks),
 )

@@ -33,6 +33,7 @@ def write(path: Path, scenarios: Sequence[Scenario], tallies: Mapping[str, Tally
             f" SQLite {on['sqlite']}",
             scenarios=_table(HEADINGS, [_scenario(each, tallies[each.name]) for each in scenarios]),
             damages=_table(("damage", *VERDICTS), [*_damages(tallies)]),
+            faults=_faults(tallies),
             failures=f"{sum(each.failures for each in tallies.values()):,}",
             rounds=f"{sum(each.rounds for each in tallies.values()):,}",
             acknowledged=f"{sum(each.acknowledged for each in tallies.values()):,}",
@@ -63,6 +64,14 @@ def _damages(tallies: Mapping[str, Tally]) -> Sequence[Sequence[str]]:
         for tally in tallies.values()
         for damage, verdicts in sorted(tally.damages.items())
     ]
+
+
+def _faults(tallies: Mapping[str, Tally]) -> str:
+    """One fault of each scenario that has any."""
+    found = [
+        f"- {tally.faults[0]} ({len(tally.faults):,} in all)" for tally in tallies.values() if tally.faults
+    ]
+    return "\n".join(found) or "There is none."
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -133,7 +133,7 @@ def _versions(round_: Round, path: Path) -> Sequence[object]:
 
 
 SCENARIOS = (
-    Scenario("power: full", "Cut the power at any call to the disk, durability full.", 20, 1, full),
-    Scenario("power: normal", "The same, durability normal.", 20, 1, normal),
-    Scenario("power: torn tail", "Tear the last commit of the log at its sectors.", 25, 1, torn_tail),
+    Scenario("power: full", "Cut the power at any call to the disk, durability full.", 12, 1, full),
+    Scenario("power: normal", "The same, durability normal.", 12, 1, normal),
+    Scenario("power: torn tail", "Tear the last commit of the log at its sectors.", 15, 1, torn_tail),
 )

@@ -239,7 +239,7 @@ def _count(round_: Round, marks: list[str]) -> None:
 
 
 SCENARIOS = (
-    Scenario("server: kills", "Kill the MCP server between request and answer, ask again.", 50, 1, kills),
+    Scenario("server: kills", "Kill the MCP server between request and answer, ask again.", 30, 1, kills),
     Scenario("server: sessions", "Four sessions over stdio at once, again and again.", 50, 1, sessions),
     Scenario("server: garbage", "Lines that are no messages, and lines of 60 and 70 MB.", 3, 1, garbage),
 )
