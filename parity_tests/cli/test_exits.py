@@ -40,7 +40,7 @@ READING = [
 ]
 CHANGING = [("packets", "release", CLAIMED), ("packets", "cancel", OPEN)]
 # Programs, and commands with tests of their own.
-ELSEWHERE = {"anchor", "mcp", "demo", "backup", "restore"}
+ELSEWHERE = {"anchor", "mcp", "demo", "backup", "restore", "export", "import"}
 
 
 def said(ran: Ran, code: int, error: str) -> str:

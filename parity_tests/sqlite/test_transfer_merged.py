@@ -179,7 +179,7 @@ async def test_of_many_conflicts_a_hundred_are_named(tmp_path: Path, monkeypatch
 
 
 async def let_go(adapter: SqliteAdapter) -> None:
-    await adapter.write(draft("secret", value=transfers.SECRET, tags=("s",)))
+    await adapter.write(draft("secret", value=transfers.GOING, tags=("s",)))
     await adapter.erase([at("secret"), at("shared", version=1)], author="owner")
 
 
@@ -199,12 +199,12 @@ async def test_what_was_erased_here_stays_erased_and_is_told(tmp_path: Path) -> 
 @proves("transfer.erased")
 async def test_what_the_export_erased_is_erased_here_to_the_last_byte(tmp_path: Path) -> None:
     async def write(adapter: SqliteAdapter) -> None:
-        await adapter.write(draft("secret", value=transfers.SECRET, tags=("s",), odd=transfers.SECRET))
+        await adapter.write(draft("secret", value=transfers.GOING, tags=("s",), odd=transfers.GOING))
 
     path = tmp_path / "one.db"
     async with SqliteAdapter(path) as adapter:
         await write(adapter)
-        await adapter.write(draft("secret", value=transfers.SECRET, tags=("s",)))
+        await adapter.write(draft("secret", value=transfers.GOING, tags=("s",)))
     copy = tmp_path / "copy.db"
     await transfers.imported(copy, await transfers.exported(path))
     async with SqliteAdapter(copy) as adapter:
@@ -212,11 +212,11 @@ async def test_what_the_export_erased_is_erased_here_to_the_last_byte(tmp_path: 
     async with SqliteAdapter(path) as adapter:
         await adapter.erase([at("secret")], author="owner", message="asked to")
     export = await transfers.exported(path)
-    assert transfers.SECRET.encode() not in export
+    assert transfers.GOING.encode() not in export
     report = await merged(export, copy)
     assert (report.erased_count, report.commit_count, report.remains) == (2, 1, ())
     files = [tmp_path / name for name in disk.names(tmp_path) if name.startswith("copy.db")]
-    assert transfers.SECRET.encode() not in b"".join(map(disk.data, files))
+    assert transfers.GOING.encode() not in b"".join(map(disk.data, files))
     async with SqliteAdapter(copy) as adapter:
         assert await adapter.read("secret", "k") is None
         assert [entry.withdrawn for entry in await adapter.history("secret", "k")] == ["erased", "erased"]
@@ -242,7 +242,7 @@ async def test_what_was_written_and_erased_meanwhile_comes_without_its_value(tmp
     async with SqliteAdapter(path) as adapter:
         assert await adapter.read("secret", "k") is None
         assert (await adapter.history("shared", "k"))[0].withdrawn == "erased"
-        assert transfers.SECRET not in await state(adapter)
+        assert transfers.GOING not in await state(adapter)
 
 
 @proves("transfer.dry-run")

@@ -13,7 +13,7 @@ from amfs_sqlite.rules.transfer import ImportReport
 from parity_tests.drafts import at, draft, outcome, private
 
 OTHER = "other"
-SECRET = "the words that were to go"
+GOING = "the words that were to go"
 EARLY = "2026-01-01T00:00:00.000001+09:00"
 
 
@@ -26,7 +26,7 @@ async def tell(path: Path | str) -> None:
         await adapter.write(draft(value=2, tags=("t",), written_at=EARLY, session="s"))
         await adapter.commit_outcome(outcome("success", "svc/a/k", "svc/a/k", note="twice", more="kept"))
         await adapter.write_batch([draft("b", "c/d", 1), draft("b/c", "d", 2), draft("b", "c/d", None)])
-        await adapter.write(draft("gone", value=SECRET, odd=SECRET))
+        await adapter.write(draft("gone", value=GOING, odd=GOING))
         await adapter.write(private("gone", value="not theirs", artifact_refs=[{"uri": "u", "label": "l"}]))
         await adapter.write(draft("old", value="x", ttl_at="2020-01-01"))
         named = (CommitEntry(entity_path="q", key="r", version=7),)
