@@ -32,6 +32,7 @@ MODULES = (
     "benchmarks.processes",
     "benchmarks.server",
     "benchmarks.peers",
+    "benchmarks.torture",
     "parity_tests",
     "parity_tests.docs.generate",
     "parity_tests.golden",
@@ -131,9 +132,12 @@ class Workshop:
         }
 
     def run(self, command: Command) -> str:
-        """What a command prints, which must end well."""
+        """What a command prints, which must end well; nothing where it is sent to a file."""
+        words, target = command.words, None
+        if words[-2:-1] == (">",):
+            words, target = words[:-2], words[-1]
         done = subprocess.run(
-            [program(command.words[0]), *command.words[1:]],
+            [program(words[0]), *words[1:]],
             cwd=self.folder,
             env=self.environment | dict(command.variables),
             stdin=subprocess.DEVNULL,
@@ -142,7 +146,10 @@ class Workshop:
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, ""), f"{shlex.join(command.words)}: {done.stderr}"
-        return done.stdout
+        if target is None:
+            return done.stdout
+        (self.folder / target).write_text(done.stdout, encoding="utf-8")
+        return ""
 
     def tools(self, command: Command) -> list[str]:
         """The names of the tools that a server lists once it was started by this command."""
@@ -197,6 +204,11 @@ def installable() -> set[str]:
 def project_requirements() -> set[str]:
     """The names of the libraries that are installed with it."""
     return _names(_project()["dependencies"])
+
+
+def optional_libraries() -> set[str]:
+    """The names of the libraries that the product uses where they are installed."""
+    return _names(_project()["optional-dependencies"]["signing"])
 
 
 def project_targets() -> set[str]:

@@ -5,14 +5,28 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from amfs_sqlite import HANDOFF, CountedIds, EntryRef, FixedClock, MemoryEntry, OutcomeRecord, SqliteAdapter
+from amfs_sqlite import (
+    HANDOFF,
+    Anchor,
+    CountedIds,
+    EntryRef,
+    FixedClock,
+    MemoryEntry,
+    OutcomeRecord,
+    SqliteAdapter,
+)
 
 # Each edit is one way to do what a row of the table says, and every statement of it is carried out.
 # The store: three versions of one record (rows and commits 1 to 3), another record (4), an outcome
-# of that (commit 5), and a third record (row 5, commit 6).
+# of that (commit 5), a third record (row 5, commit 6), and a fourth (row 6, commit 7), which was erased
+# (commit 8).
 EDITS: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
     {
-        "a value edited": (("UPDATE versions SET value = '\"forged\"' WHERE id = 2",),),
+        "a value edited, or taken away without an erasure": (
+            ("UPDATE versions SET value = '\"forged\"' WHERE id = 2",),
+            ("UPDATE versions SET value = NULL WHERE id = 2",),
+            ("UPDATE versions SET value = NULL, kind = 'tombstone' WHERE id = 2",),
+        ),
         "author, session, time, tags, shared, ttl, or confidence as written edited": (
             ("UPDATE versions SET agent_id = 'somebody else' WHERE id = 2",),
             ("UPDATE versions SET session_id = 'another' WHERE id = 2",),
@@ -37,8 +51,9 @@ EDITS: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
             ("DELETE FROM versions WHERE id = 3",),
             ("DELETE FROM versions WHERE id = 4",),
         ),
-        "a version moved before the one it follows, a commit deleted from the middle": (
+        "a version moved before the one it follows, a commit deleted from the beginning or the middle": (
             ("UPDATE versions SET sequence = 1 WHERE id = 3",),
+            ("DELETE FROM commits WHERE sequence = 1",),
             ("DELETE FROM commits WHERE sequence = 2",),
         ),
         "a commit edited, its place in the log changed, or its versions taken away": (
@@ -60,31 +75,52 @@ EDITS: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
             ("DELETE FROM outcome_effects",),
         ),
         "the newest commits cut off": (
+            ("DELETE FROM commits WHERE sequence = 8", "DELETE FROM erasures"),
             (
-                "DELETE FROM versions WHERE sequence = 6",
-                "DELETE FROM current WHERE sequence = 6",
-                "DELETE FROM commits WHERE sequence = 6",
+                "DELETE FROM versions WHERE sequence > 5",
+                "DELETE FROM current WHERE sequence > 5",
+                "DELETE FROM commits WHERE sequence > 5",
+                "DELETE FROM erasures",
+                "DELETE FROM text_index WHERE rowid > 2",
+                "DELETE FROM entry_tags WHERE key_id > 2",
+                "UPDATE text_state SET indexed_version_id = 4",
             ),
         ),
-        "a hash missing, or of another form": (
+        "a hash missing, or of another form; a trigger, view, table or index added, altered or dropped": (
             ("UPDATE versions SET content_hash = '' WHERE id = 2",),
             ("UPDATE versions SET integrity_chain = 'md5:1' WHERE id = 2",),
             ("UPDATE versions SET record_digest = '' WHERE id = 2",),
+            ("CREATE VIEW everything AS SELECT * FROM current",),
+            ("DROP INDEX versions_by_commit",),
+        ),
+        "an erasure undone, hidden or invented": (
+            ("INSERT INTO erasures VALUES (2, 2)",),
+            ("DELETE FROM erasures",),
+            ("UPDATE erasures SET sequence = 1",),
+            ("UPDATE versions SET value = '\"gone\"' WHERE id = 6",),
+        ),
+        "tags or words indexed otherwise than they are stored": (
+            ("DELETE FROM entry_tags",),
+            ("UPDATE entry_tags SET tag = 'another'",),
+            ("UPDATE text_index SET tokens = 'another' WHERE rowid = 1",),
+            ("UPDATE text_state SET indexed_version_id = indexed_version_id + 1",),
         ),
     }
 )
 """What can be done to the file, under the words of the table in docs/explanation/integrity.md."""
 
 CUT_SHORT: tuple[str, ...] = (
-    *EDITS["the newest commits cut off"][0],
+    *EDITS["the newest commits cut off"][1],
     "UPDATE head SET sequence = 5, digest = (SELECT digest FROM commits WHERE sequence = 5)",
 )
 """The newest commit cut off, and the head put back to the one before."""
 
+ANCHORED = "another store, an older copy or a history made over, held against an anchor"
+"""The row of that table that takes an anchor."""
+
 UNCOVERED: tuple[str, ...] = (
-    "DELETE FROM entry_tags",
-    "UPDATE text_state SET indexed_version_id = indexed_version_id + 1",
     "DELETE FROM idempotency",
+    "UPDATE idempotency SET payload_digest = 'another'",
 )
 """What the same page says is not covered."""
 
@@ -104,6 +140,8 @@ async def write_store(path: Path, *, first_value: str = "apply") -> None:
             )
         )
         await adapter.write(_draft("listing/482", "apply"))
+        await adapter.write(_draft("listing/1", "gone"))
+        await adapter.erase([EntryRef(entity_path="listing/1", key="assessment")], author="owner")
 
 
 def edit(path: Path, statements: Iterable[str]) -> None:
@@ -111,23 +149,23 @@ def edit(path: Path, statements: Iterable[str]) -> None:
     connection = sqlite3.connect(path)
     try:
         for statement in statements:
-            assert connection.execute(statement).rowcount > 0, statement
+            changed = connection.execute(statement).rowcount
+            assert changed > 0 or statement.startswith(("CREATE", "DROP")), statement
         connection.commit()
     finally:
         connection.close()
 
 
-async def found(path: Path) -> set[str]:
-    """The codes of what verify finds."""
+async def found(path: Path, anchor: Anchor | None = None) -> set[str]:
+    """The codes of what verify finds, without an anchor or held against one."""
     async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
-        return {finding.code for finding in (await adapter.verify()).findings}
+        return {finding.code for finding in (await adapter.verify(anchor=anchor)).findings}
 
 
-async def digest_at(path: Path, sequence: int) -> str | None:
-    """The digest of the commit of this number, which anybody may have noted; None where it is gone."""
+async def anchor_of(path: Path) -> Anchor:
+    """What the store comes to, which anybody may have kept."""
     async with SqliteAdapter(path, outcomes=HANDOFF) as adapter:
-        commits = await adapter.list_commits(before=sequence + 1, limit=1)
-        return next((commit.digest for commit in commits if commit.sequence == sequence), None)
+        return await adapter.anchor()
 
 
 def _draft(scope: str, value: str) -> MemoryEntry:

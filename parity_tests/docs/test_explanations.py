@@ -1,7 +1,6 @@
 """What the explanations and decisions say of the code is so."""
 
 import ast
-import json
 import re
 import shutil
 import sys
@@ -27,9 +26,8 @@ from amfs_sqlite.rules.confidence import is_success
 from amfs_sqlite.sqlite.connection import UNINDEXED_LIMIT
 from amfs_sqlite.sqlite.guard import LOCK_SUFFIX, has_wal_reset_fault, known_faults
 from amfs_sqlite.sqlite.lanes import GROUP_LIMIT
-from bridge.cli.main import main
 from parity_tests.docs import pages, tampering
-from parity_tests.docs.commands import project_requirements
+from parity_tests.docs.commands import optional_libraries, project_requirements
 from parity_tests.ledger import proves
 
 INTEGRITY = "docs/explanation/integrity.md"
@@ -68,7 +66,8 @@ async def test_verify_names_an_edit_as_the_page_says(done: str, store: Path, tmp
 @proves("docs.integrity")
 async def test_the_page_has_every_edit_and_every_code(store: Path) -> None:
     rows = rows_of(INTEGRITY)
-    assert list(rows) == list(tampering.EDITS)
+    assert list(rows) == [*tampering.EDITS, tampering.ANCHORED]
+    assert rows[tampering.ANCHORED] == ["`anchor`"]
     assert {code.strip("`") for (code,) in rows.values()} == set(get_args(FindingCode))
     assert await tampering.found(store) == set()
 
@@ -81,42 +80,20 @@ async def test_what_is_not_covered_is_not_found(statement: str, store: Path) -> 
 
 
 @proves("docs.integrity-limits")
-async def test_a_rewritten_history_is_only_shown_by_a_digest_kept_elsewhere(store: Path) -> None:
-    noted = await tampering.digest_at(store, 5)
+async def test_a_rewritten_history_is_only_shown_by_an_anchor(store: Path) -> None:
+    anchor = await tampering.anchor_of(store)
     forged = store.with_name("forged.db")
     await tampering.write_store(forged, first_value="skip it")
     assert await tampering.found(forged) == set()
-    assert noted is not None
-    assert await tampering.digest_at(forged, 5) not in (None, noted)
+    assert await tampering.found(forged, anchor) == {"anchor"}
 
 
 @proves("docs.integrity-limits")
-async def test_a_file_that_was_cut_short_is_only_shown_by_a_digest_kept_elsewhere(store: Path) -> None:
-    noted = await tampering.digest_at(store, 6)
+async def test_a_file_that_was_cut_short_is_only_shown_by_an_anchor(store: Path) -> None:
+    anchor = await tampering.anchor_of(store)
     tampering.edit(store, tampering.CUT_SHORT)
     assert await tampering.found(store) == set()
-    assert noted is not None
-    assert await tampering.digest_at(store, 6) is None
-
-
-@pages.documents_here
-@proves("docs.integrity-limits")
-def test_a_digest_that_was_noted_can_be_compared_as_the_page_says(
-    demo_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    newest, earlier = [span.split()[1:] for span in pages.spans(INTEGRITY) if span.startswith("amfs-sqlite ")]
-
-    def shown(*arguments: str) -> tuple[int, str]:
-        assert main(arguments) == 0
-        (commit,) = json.loads(capsys.readouterr().out)["commits"]
-        return commit["sequence"], commit["digest"]
-
-    sequence, digest = shown(*newest)
-    assert earlier[:-1] == [*newest, "--before"]
-    assert shown(*earlier[:-1], f"{sequence + 1}") == (sequence, digest)
-    said = int(earlier[-1]) - 1
-    assert f"Say it was {said}." in pages.text(INTEGRITY)
-    assert shown(*earlier)[0] == said
+    assert await tampering.found(store, anchor) == {"anchor"}
 
 
 @pages.documents_here
@@ -265,9 +242,11 @@ def test_nothing_deletes_the_files_beside_a_database_as_the_page_says() -> None:
 def test_the_libraries_argued_for_are_those_that_are_imported() -> None:
     argued = set(rows_of("docs/decisions/0001-dependencies.md"))
     assert argued == project_requirements()
-    assert argued == {*foreign_imports("amfs_sqlite"), *foreign_imports("bridge")}
+    imported = {*foreign_imports("amfs_sqlite"), *foreign_imports("bridge")}
+    assert argued == imported - optional_libraries()
+    assert optional_libraries() <= imported
     said = pages.text("docs/decisions/0001-dependencies.md")
-    core = " and ".join(sorted(foreign_imports("amfs_sqlite"), reverse=True))
+    core = " and ".join(sorted(foreign_imports("amfs_sqlite") - optional_libraries(), reverse=True))
     assert f"`amfs_sqlite` itself imports {core} alone." in " ".join(said.split())
 
 
