@@ -87,6 +87,7 @@ def _bury(draft: State, expired: StoredVersion, store: Store) -> StoredVersion:
     written = expired.written
     content = content_hash(None)
     tombstone = MemoryEntry(
+        amfs_version=written.amfs_version,
         entity_path=written.entity_path,
         key=written.key,
         version=next_version(written.version),

@@ -15,6 +15,7 @@ BEHIND_ITS_BACK = {
     "parity_tests/concurrency": "holds locks from outside, and looks at what is committed",
     "parity_tests/docs": "does to a file what the explanations tell of, and reads the schema's tables",
     "parity_tests/migrations": "makes files as other programs and other versions make them",
+    "parity_tests/security": "sees that no text became a part of the schema",
     "parity_tests/sqlite": "looks at how far the text index has come, and at settings",
     "parity_tests/tampering": "changes stored rows, to see that the change is found",
 }

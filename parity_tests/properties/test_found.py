@@ -52,6 +52,10 @@ FOUND: dict[str, list[Step]] = {
         call("commit_outcome", outcome("critical_failure", "p/k", at("p", "k", 1))),
         call("list_outcomes"),
     ],
+    "what was archived keeps the release that it was written by": [
+        call("write", draft(ttl_at="2025-01-01", amfs_version="9")),
+        call("archive_expired", author="owner"),
+    ],
 }
 
 
