@@ -21,8 +21,8 @@ class Transfer(Protocol):
     ) -> ExportReport:
         """Write the whole store as it stands at one moment, line by line; others go on writing.
 
-        The same store gives the same bytes. ``write`` and ``progress`` are called in another thread, and an
-        AmfsError that they raise ends the export. Raises StoreCorruptError where the log does not hold
+        The same store gives the same bytes. ``write`` and ``progress`` are called in another thread, and what
+        they raise ends the export. Raises StoreCorruptError where the log does not hold
         together.
         """
         ...

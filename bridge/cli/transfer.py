@@ -9,7 +9,6 @@ from typing import BinaryIO
 import click
 
 from amfs_sqlite.clock import RandomIds
-from amfs_sqlite.errors import AmfsError
 from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.transfer import ExportReport, ImportConflict, ImportReport
 from amfs_sqlite.sqlite import copies, files
@@ -27,10 +26,8 @@ BUFFER_BYTES = 1024 * 1024
 STDIN = "-"
 
 
-class ReaderLeftError(AmfsError):
+class ReaderLeftError(Exception):
     """Nobody reads the export any more."""
-
-    code = "reader_left"
 
 
 @click.command(epilog=EPILOG)
@@ -45,8 +42,8 @@ def export(destination: str | None, *, as_json: bool) -> None:
     appears when it is complete, and never replaces a file. Not exported: idempotency keys, and what
     can be made anew from the rest.
 
-    JSON, of --to: {"storeId", "commitCount", "versionCount", "outcomeCount", "sequence", "digest",
-    "path"}.
+    JSON: {"storeId", "commitCount", "versionCount", "outcomeCount", "sequence", "digest", "path"},
+    with --to.
     """
     if destination is None:
         if as_json:
@@ -116,9 +113,9 @@ def _flush(stream: BinaryIO) -> None:
         raise _refused(failed) from failed
 
 
-def _refused(failed: OSError) -> AmfsError:
+def _refused(failed: OSError) -> Exception:
     if failed.errno in READER_LEFT:
-        return ReaderLeftError("nobody reads any more")
+        return ReaderLeftError()
     return OutputError(failed.strerror or str(failed))
 
 

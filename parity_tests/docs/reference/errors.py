@@ -56,6 +56,7 @@ EXAMPLES: tuple[AmfsError, ...] = (
     errors.VersionConflictError(SCOPE, KEY, 1, 2, "scout"),
     errors.IdempotencyConflictError("scout", "run-7"),
     errors.OutcomeConflictError("run-7", SCOPE, KEY, "success", "failure"),
+    errors.ImportLineError(7, "is not acceptable: the value does not hash to its contentHash", 2),
     errors.AdapterClosedError("is closed"),
     ReadOnlyScopeError(SCOPE),
     errors.StoreBusyError(PATH, "another process held the write lock for 15 s; nothing was stored"),

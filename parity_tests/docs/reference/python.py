@@ -19,7 +19,7 @@ from amfs_sqlite.rules import confidence
 from amfs_sqlite.sqlite import StoreDescription
 from bridge import operations
 from bridge.mcp_server.server import TOOLS
-from bridge.operations import entries, outcomes, packets, statistics
+from bridge.operations import entries, outcomes, packets, statistics, transfer
 from bridge.session import Session
 from parity_tests.docs.reference import markdown, signatures
 
@@ -92,7 +92,17 @@ WIRE = """
 `Outcome`.
 """
 
-NOUNS = ("packets", "entries", "search", "references", "outcomes", "commits", "integrity", "statistics")
+NOUNS = (
+    "packets",
+    "entries",
+    "search",
+    "references",
+    "outcomes",
+    "commits",
+    "integrity",
+    "statistics",
+    "transfer",
+)
 """The modules of operations."""
 
 RETURNED: dict[str, tuple[type, ...]] = {
@@ -107,6 +117,13 @@ RETURNED: dict[str, tuple[type, ...]] = {
     "entries": (entries.Remembered,),
     "outcomes": (outcomes.OutcomeReport,),
     "statistics": (statistics.StoreSummary,),
+    "transfer": (
+        transfer.Transfer,
+        transfer.ExportReader,
+        transfer.ExportReport,
+        transfer.ImportReport,
+        amfs_sqlite.ImportConflict,
+    ),
 }
 """What only operations return."""
 
