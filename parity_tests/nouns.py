@@ -58,7 +58,7 @@ def lacking(adapter: type) -> Mapping[str, tuple[str, ...]]:
     An operation that is inherited from the protocol answers nothing, so it is not implemented.
 
     >>> lacking(AmfsAdapter)["Integrity"], lacking(object)["Search"]
-    (('verify',), ('search',))
+    (('verify', 'anchor'), ('search',))
     """
     return {
         noun: tuple(name for name in operations(noun) if not _implements(adapter, name)) for noun in NOUNS

@@ -57,6 +57,9 @@ class UnrulyAdapter:
     async def verify(self) -> None:
         await asyncio.sleep(LONG_S)
 
+    async def anchor(self) -> None:
+        self._see_that_it_is_open()
+
     async def commit_outcome(self, _record: Any) -> NoReturn:
         raise ValueError(SURROGATE)
 

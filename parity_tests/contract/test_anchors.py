@@ -123,6 +123,16 @@ async def test_a_store_that_went_on_holds_and_what_came_since_is_checked_and_cou
 
 
 @proves("integrity.since")
+async def test_of_many_writes_only_those_since_an_anchor_are_counted(adapter: AmfsAdapter) -> None:
+    await adapter.write_batch([draft(key=key) for key in "abc"])
+    anchor = await adapter.anchor()
+    await adapter.write_batch([draft(key=key, value=2) for key in "bd"])
+    assert await adapter.verify(since=anchor) == VerifyReport(
+        key_count=2, version_count=2, commit_count=1, outcome_count=0, checked_from=2
+    )
+
+
+@proves("integrity.since")
 async def test_versions_that_outcomes_made_are_checked_since_an_anchor(open_adapter: AdapterOpener) -> None:
     adapter = await filled(open_adapter, AMFS_0_3)
     anchor = await adapter.anchor()
@@ -197,7 +207,7 @@ async def test_what_progress_raises_ends_the_check(adapter: AmfsAdapter) -> None
     assert (await adapter.verify()).ok
 
 
-@proves("integrity.erased")
+@proves("integrity.verify-clean")
 async def test_a_saved_commit_that_lists_what_was_never_here_is_no_erasure(adapter: AmfsAdapter) -> None:
     await adapter.write(draft())
     (newest,) = await adapter.list_commits()
