@@ -144,6 +144,8 @@ def _refuse_long(path: str) -> None:
 def _create_if_missing(path: str) -> None:
     if Path(path).is_dir():
         raise StoreUnavailableError(path, "is a folder, not a file")
+    if Path(path).exists():
+        return
     missing = [parent for parent in Path(path).parents if not parent.exists()]
     for parent in reversed(missing):
         parent.mkdir(mode=0o700, exist_ok=True)
