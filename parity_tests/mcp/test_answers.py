@@ -204,7 +204,7 @@ async def test_many_findings_are_bounded_and_counted(scout: Agent, monkeypatch: 
     findings = tuple(Finding(code="content", message="m" * 3_000) for _ in range(100))
     report = VerifyReport(key_count=1, version_count=1, commit_count=1, outcome_count=0, findings=findings)
 
-    async def verify() -> VerifyReport:
+    async def verify(**options: object) -> VerifyReport:
         return report
 
     monkeypatch.setattr(scout.session.adapter, "verify", verify)

@@ -332,7 +332,7 @@ async def test_stats_verify_the_store_where_asked(scout: Agent, monkeypatch: pyt
         Finding(code="head", message="no head", commit_id="c 1"),
     )
 
-    async def tampered() -> VerifyReport:
+    async def tampered(**options: object) -> VerifyReport:
         return VerifyReport(key_count=1, version_count=1, commit_count=1, outcome_count=0, findings=findings)
 
     monkeypatch.setattr(scout.session.adapter, "verify", tampered)
