@@ -65,8 +65,12 @@ def main(
     show(tallies)
     write_json(json_path, tallies)
     if page is not None:
-        told = f" --seed {seed}" if seed != DEFAULT_SEED else ""
-        reliability.write(page, chosen, tallies, f"python -m benchmarks.torture{told}")
+        given = {"--quick": quick, f"--rounds {rounds}": rounds, f"--seed {seed}": seed != DEFAULT_SEED}
+        command = [
+            "python -m benchmarks.torture",
+            *(option for option, is_given in given.items() if is_given),
+        ]
+        reliability.write(page, chosen, tallies, " ".join(command))
     sys.exit(any(each.failures for each in tallies.values()))
 
 
