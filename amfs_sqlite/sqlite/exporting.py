@@ -40,22 +40,28 @@ TORN = "the commit log does not hold together; verify tells where"
 
 
 class _StoppedError(Exception):
-    """Nobody waits for the export any more."""
+    """Nobody takes what is written any more."""
 
 
 async def run(
     database: Database, write: Callable[[bytes], object], progress: Progress | None
 ) -> ExportReport:
     """Write it all, on another thread, which stops when this is cancelled."""
-    stopped = threading.Event()
+    stopped, failed = threading.Event(), list[Exception]()
 
     def write_on(line: bytes) -> None:
         if stopped.is_set():
             raise _StoppedError
-        write(line)
+        try:
+            write(line)
+        except Exception as error:  # the receiver's own, not to be taken for the store's
+            failed.append(error)
+            raise _StoppedError from error
 
     try:
         return await database.scan(export, write_on, progress)
+    except _StoppedError:
+        raise failed[0] from None
     finally:
         stopped.set()
 

@@ -184,15 +184,17 @@ async def test_an_export_that_nobody_waits_for_ends(path: str) -> None:
 
 
 @proves("transfer.ended")
-async def test_what_the_receiver_raises_ends_the_export(path: str) -> None:
+@pytest.mark.parametrize("error", [AmfsError("enough"), OSError(28, "No space left"), KeyError("k")])
+async def test_what_the_receiver_raises_ends_the_export(path: str, error: Exception) -> None:
     await transfers.tell(path)
 
     def write(line: bytes) -> None:
-        raise AmfsError("enough")
+        raise error
 
     async with SqliteAdapter(path) as adapter:
-        with pytest.raises(AmfsError, match=r"^enough$"):
+        with pytest.raises(type(error)) as caught:
             await adapter.export_to(write)
+        assert caught.value is error
         assert (await adapter.verify()).ok
 
 
