@@ -9,15 +9,16 @@ from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.rules.text import TOKENIZER_VERSION, entry_tokens, joined
 from amfs_sqlite.sqlite import index, migrate
-from amfs_sqlite.sqlite.entries import PRESENT
+from amfs_sqlite.sqlite.entries import ENTRY, PRESENT
 from amfs_sqlite.sqlite.locking import WriteLock
 from amfs_sqlite.sqlite.rows import entry_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
 TEXT_INDEX, TAGS = "text_index", "tags"
 
-INDEXED_KEYS = f"SELECT c.id FROM current AS c WHERE c.version_id <= ? AND {PRESENT} ORDER BY c.id"
-TOKENS = "SELECT tokens FROM text_index WHERE rowid = ?"
+INDEXED = f"""
+SELECT (SELECT t.tokens FROM text_index AS t WHERE t.rowid = c.id), {ENTRY.lstrip().removeprefix("SELECT ")}
+WHERE c.version_id <= ? AND {PRESENT}"""
 ALL_TOKENS = "SELECT tokens FROM text_index"
 WITHDRAWN = (
     f"SELECT count(*) FROM text_index WHERE rowid NOT IN (SELECT c.id FROM current AS c WHERE {PRESENT})"
@@ -75,12 +76,10 @@ def _transaction(connection: sqlite3.Connection) -> Transaction:
 
 def _differing(tx: Transaction) -> int:
     """How many entries are not in the index as they are."""
-    count = 0
-    for (key_id,) in tx.each(INDEXED_KEYS, (index.indexed_through(tx),)):
-        row = tx.one(index.ENTRY_OF_KEY, (key_id,))
-        if row is not None:
-            count += tx.one(TOKENS, (key_id,)) != (joined(entry_tokens(entry_of(row))),)
-    return count
+    return sum(
+        tokens != joined(entry_tokens(entry_of(row)))
+        for tokens, *row in tx.each(INDEXED, (index.indexed_through(tx),))
+    )
 
 
 def _miscounted(tx: Transaction) -> int:

@@ -48,6 +48,8 @@ INDEX_IS_SET_UP_AT, INDEX_FRAMES_AT, INDEX_MOVED_AT, INDEX_MARKS_AT = 12, 16, 96
 MARKS = 5
 FIRST_MARK_LOCK = 123
 
+GONE = " (deleted)"
+
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _LOCK = re.compile(r"\d+: POSIX +\S+ +(?:READ|WRITE) +(\d+) +[0-9a-f]+:[0-9a-f]+:(\d+) +(\d+) +(\d+|EOF)")
 _PART = re.compile(rf"\.[0-9a-f]{{{ID_DIGITS}}}{re.escape(TEMPORARY_SUFFIX)}(?:-wal|-shm|-journal)?$")
@@ -113,14 +115,21 @@ def mode(path: str) -> int:
 
 def holders(paths: Iterable[str]) -> list[Holder]:
     """The processes that have any of these files open, as far as this user may see them; this one too."""
-    names = list(paths)
-    wanted = {files.identity(each) for each in names}
+    wanted = {each: files.identity(each) for each in paths}
     found = []
     for folder in PROC.glob("[0-9]*"):
-        opened = list(_opened(folder))
-        gone = sorted({name for name, is_gone, _ in opened if is_gone and name in names})
-        if gone or any(identity in wanted for *_, identity in opened):
-            found.append(Holder(int(folder.name), _name(folder), tuple(gone)))
+        gone = set()
+        is_open = False
+        for descriptor, name in _opened(folder):
+            if name.endswith(GONE) and name.removesuffix(GONE) in wanted:
+                gone.add(name.removesuffix(GONE))
+            # Only what is called like it is looked at: another file may lie on a disk that does not answer.
+            elif any(
+                name.endswith(f"/{Path(each).name}") and _is(descriptor, it) for each, it in wanted.items()
+            ):
+                is_open = True
+        if gone or is_open:
+            found.append(Holder(int(folder.name), _name(folder), tuple(sorted(gone))))
     return sorted(found)
 
 
@@ -171,18 +180,24 @@ def _may_be_ours(path: str) -> bool:
     return not header or (header.startswith(SQLITE_HEADER) and header[APPLICATION_AT] == application)
 
 
-def _opened(folder: Path) -> Iterator[tuple[str, bool, tuple[int, int]]]:
-    """Name, whether it is gone from there, and identity of each file that a process has open."""
+def _opened(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Each file that a process has open: the way to it, and what it is called."""
     try:
         descriptors = list((folder / "fd").iterdir())
     except OSError:
         return  # Another user's, or ended meanwhile.
     for descriptor in descriptors:
         try:
-            found, name = descriptor.stat(), str(descriptor.readlink())
+            yield descriptor, str(descriptor.readlink())
         except OSError:
             continue
-        yield name.removesuffix(" (deleted)"), name.endswith(" (deleted)"), (found.st_dev, found.st_ino)
+
+
+def _is(descriptor: Path, identity: tuple[int, int] | None) -> bool:
+    try:
+        return identity is not None and files.identity(str(descriptor)) == identity
+    except OSError:
+        return False
 
 
 def _name(folder: Path) -> str:
