@@ -37,7 +37,8 @@ SETTINGS = (
 ENTRY = """
 SELECT c.entity_path, c.key, c.version, c.value, c.amfs_version, c.agent_id, c.session_id,
        c.written_at, c.tags, c.shared, c.ttl_at, c.artifact_refs, c.extra, c.content_hash,
-       c.integrity_chain, m.id, c.confidence, c.outcome_count, c.success_count, c.failure_count, NULL, c.kind"""
+       c.integrity_chain, m.id, c.confidence, c.outcome_count, c.success_count, c.failure_count, NULL,
+       c.kind"""
 WITH_COMMIT = "LEFT JOIN commits AS m ON m.sequence = c.sequence"
 ADDRESS = f"{HERE} AND c.entity_path = ? AND c.key = ?"
 READ = f"{ENTRY} FROM current AS c {WITH_COMMIT} WHERE {ADDRESS}"

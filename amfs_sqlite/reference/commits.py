@@ -19,7 +19,7 @@ from amfs_sqlite.models import (
     Write,
 )
 from amfs_sqlite.reference import entries, outcomes
-from amfs_sqlite.reference.store import State, Store, StoredCommit, StoredResult
+from amfs_sqlite.reference.store import State, Store, StoredCommit, StoredResult, hidden_from
 from amfs_sqlite.rules import ancestry
 from amfs_sqlite.rules.commits import (
     adopted_id,
@@ -150,7 +150,7 @@ def list_commits(
     check_count(limit, "limit")
     check_count(before, "before")
     check_optional_text(viewer, "viewer")
-    hidden = state.is_hidden_from(viewer)
+    hidden = hidden_from(state, viewer)
     seen = (
         commit_for(_shown(state, stored), viewer, hidden)
         for stored in _newest_first(state)
@@ -167,7 +167,7 @@ def get_commit(store: Store, commit_id: str, viewer: str | None) -> Commit | Non
     stored = _find(state, commit_id)
     if stored is None:
         return None
-    return commit_for(_shown(state, stored), viewer, state.is_hidden_from(viewer))
+    return commit_for(_shown(state, stored), viewer, hidden_from(state, viewer))
 
 
 def save_commit(store: Store, given: Commit) -> Commit:
@@ -181,7 +181,7 @@ def save_commit(store: Store, given: Commit) -> Commit:
         new = saved(given, state.namespace, newest)
         return store.change(lambda draft: _shown(draft, _append(draft, new)))
     shown = _shown(state, known)
-    seen = commit_for(shown, given.author_agent_id, state.is_hidden_from(given.author_agent_id))
+    seen = commit_for(shown, given.author_agent_id, hidden_from(state, given.author_agent_id))
     check_may_describe(given, shown, seen)
     if described(shown, given) == shown:
         return shown

@@ -11,7 +11,7 @@ from amfs_sqlite.models import (
     OutcomeRecord,
     RecordedOutcome,
 )
-from amfs_sqlite.reference.store import Opinion, State, Store, StoredOutcome, StoredVersion
+from amfs_sqlite.reference.store import Opinion, State, Store, StoredOutcome, StoredVersion, hidden_from
 from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.rules.limits import check_count, check_optional_text
 from amfs_sqlite.rules.outcomes import Earlier, effect_on, moved, targets
@@ -65,7 +65,7 @@ def list_outcomes(
     check_count(before, "before")
     check_optional_text(viewer, "viewer")
     recorded = [
-        outcome_for(_recorded(state, outcome), viewer, state.is_hidden_from(viewer))
+        outcome_for(_recorded(state, outcome), viewer, hidden_from(state, viewer))
         for outcome in reversed(state.outcomes)
         if before is None or outcome.sequence < before
     ]
@@ -95,7 +95,7 @@ def _earlier(
     draft: State, record: OutcomeRecord, effects: Sequence[OutcomeEffect], ref: EntryRef
 ) -> list[Earlier]:
     """What was recorded under the same outcome_ref for the same entry, by this record too."""
-    hidden = draft.is_hidden_from(record.agent_id)
+    hidden = hidden_from(draft, record.agent_id)
     before = [(outcome.record, outcome.effects) for outcome in draft.outcomes]
     return [
         Earlier(reported.outcome_type, effect.applied)

@@ -262,15 +262,16 @@ class State:
             return None
         return stored.current
 
-    def is_hidden_from(self, viewer: str | None) -> Callable[[str, str, int], bool]:
-        """Tells of any version (path, key, version) whether it is there and hidden from the viewer."""
 
-        def is_hidden(entity_path: str, key: str, version: int) -> bool:
-            stored = self.keys.get((entity_path, key))
-            found = stored.version(version) if stored else None
-            return found is not None and not found.is_visible(viewer)
+def hidden_from(state: State, viewer: str | None) -> Callable[[str, str, int], bool]:
+    """Tells of any version (path, key, version) whether it is there and hidden from the viewer."""
 
-        return is_hidden
+    def is_hidden(entity_path: str, key: str, version: int) -> bool:
+        stored = state.keys.get((entity_path, key))
+        found = stored.version(version) if stored else None
+        return found is not None and not found.is_visible(viewer)
+
+    return is_hidden
 
 
 class Store:

@@ -1,10 +1,13 @@
 """Retention: what is erased is gone and still verifies, what is kept stays, what has expired is put away."""
 
+from typing import cast
+
 import pytest
 
 from amfs_sqlite import (
     AmfsAdapter,
     EntryNotFoundError,
+    EntryRef,
     FixedClock,
     InvalidArgumentError,
     MemoryEntry,
@@ -132,7 +135,7 @@ async def test_an_erasure_of_nothing_is_refused_whole(adapter: AmfsAdapter, cloc
         (adapter.prune(keep_last=0, author="owner"), "keep_last"),
         (adapter.prune(keep_days=-1, author="owner"), "keep_days"),
         (adapter.prune(keep_days=float("nan"), author="owner"), "keep_days"),
-        (adapter.prune(keep_last=1, keep=[at(version=1), "k"], author="owner"), "keep"),
+        (adapter.prune(keep_last=1, keep=cast("list[EntryRef]", ["k"]), author="owner"), "keep"),
         (adapter.archive_expired(author="\ud800"), "author"),
     ):
         with pytest.raises(InvalidArgumentError) as refused:
@@ -200,12 +203,18 @@ async def test_pruning_and_archiving_go_by_path(adapter: AmfsAdapter) -> None:
     def paths(report: RetentionReport) -> list[str]:
         return [each.entity_path for each in report.versions]
 
-    for operation in (adapter.prune, adapter.archive_expired):
-        options = {"keep_last": 1} if operation == adapter.prune else {}
-        look = {"author": "owner", "dry_run": True, **options}
-        assert paths(await operation(entity_path="a", **look)) == ["a", "a/b"]
-        assert paths(await operation(include_system=False, **look)) == ["a", "a/b", "ab"]
-        assert paths(await operation(entity_path="", **look)) == ["a", "a/b", "ab", "_system/x"]
+    async def looked(entity_path: str | None, *, include_system: bool = True) -> list[list[str]]:
+        pruned = await adapter.prune(
+            entity_path=entity_path, include_system=include_system, keep_last=1, author="owner", dry_run=True
+        )
+        archived = await adapter.archive_expired(
+            entity_path=entity_path, include_system=include_system, author="owner", dry_run=True
+        )
+        return [paths(pruned), paths(archived)]
+
+    assert await looked("a") == [["a", "a/b"]] * 2
+    assert await looked(None, include_system=False) == [["a", "a/b", "ab"]] * 2
+    assert await looked("") == [["a", "a/b", "ab", "_system/x"]] * 2
 
 
 @proves("retention.archived", "retention.counter", "retention.verifies")

@@ -97,8 +97,8 @@ class SideBySide(RuleBasedStateMachine):
             await adapter.watch(None, lambda entry: heard.append(repr(entry)), viewer=viewer)
 
     @rule(data=st.data())
-    def write(self, data: st.DataObject) -> None:
-        self._change(data.draw(changes.writes(self.world)))
+    def write_or_remove(self, data: st.DataObject) -> None:
+        self._change(data.draw(changes.writes(self.world) | changes.removals(self.world)))
 
     @rule(data=st.data())
     def commit(self, data: st.DataObject) -> None:
@@ -110,10 +110,6 @@ class SideBySide(RuleBasedStateMachine):
     def report(self, data: st.DataObject) -> None:
         record = data.draw(changes.records(self.world))
         self._change(Step("commit_outcome", (record,)))
-
-    @rule(data=st.data())
-    def remove(self, data: st.DataObject) -> None:
-        self._change(data.draw(changes.removals(self.world)))
 
     @rule(data=st.data())
     def repeat(self, data: st.DataObject) -> None:
