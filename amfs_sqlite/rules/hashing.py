@@ -18,7 +18,8 @@ _CANONICAL = json.JSONEncoder(
 ).encode
 
 
-def _sha256(text: str) -> str:
+def hash_of(text: str) -> str:
+    """SHA-256 of a text, in hex; of canonical JSON that is the contentHash."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -37,12 +38,12 @@ def content_hash(value: Any) -> str:
     >>> content_hash("hello")[:8], content_hash(1)[:8], content_hash(1.0)[:8]
     ('5aa762ae', '6b86b273', 'd0ff5974')
     """
-    return _sha256(canonical_json(value))
+    return hash_of(canonical_json(value))
 
 
 def integrity_chain(content: str, previous_chain: str | None) -> str:
     """AMFS's integrityChain: SHA-256 of the contentHash followed by the chain before (the first has '')."""
-    return _sha256(content + (previous_chain or ""))
+    return hash_of(content + (previous_chain or ""))
 
 
 def tree_hash(content_hashes: Iterable[str]) -> str:
@@ -51,7 +52,7 @@ def tree_hash(content_hashes: Iterable[str]) -> str:
     >>> tree_hash(["b", "a"])[:8]
     '7e18f737'
     """
-    return _sha256("\n".join(sorted(content_hashes)))
+    return hash_of("\n".join(sorted(content_hashes)))
 
 
 def digest(*fields: str | None) -> str:
@@ -63,7 +64,7 @@ def digest(*fields: str | None) -> str:
     framed = "".join(["-;" if field is None else f"{len(field)}:{field};" for field in fields])
     if not framed.isascii():
         framed = "".join("-;" if field is None else f"{len(field.encode())}:{field};" for field in fields)
-    return _sha256(framed)
+    return hash_of(framed)
 
 
 NOTHING = digest()

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from amfs_sqlite.models import Finding, FindingCode, MemoryEntry
-from amfs_sqlite.rules.hashing import content_hash, integrity_chain, record_digest
+from amfs_sqlite.rules.hashing import canonical_json, content_hash, hash_of, integrity_chain, record_digest
 from amfs_sqlite.rules.progress import Meter
 from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.sqlite.derived_checks import Derived
@@ -201,11 +201,19 @@ def _content_problem(line: Line) -> str | None:
     if line.kind == "tombstone":
         return "a tombstone has a value"
     try:
-        as_stored = VALUE not in line.damaged and encode(line.entry.value) == line.value
-        holds = as_stored and content_hash(line.entry.value) == line.entry.content_hash
+        hashed = None if VALUE in line.damaged else _hash_as_stored(line.entry.value, line.value)
+        holds = hashed == line.entry.content_hash
     except UNREADABLE:
         holds = False
     return None if holds else "the value does not hash to its contentHash"
+
+
+def _hash_as_stored(value: Any, stored: str) -> str | None:
+    """The contentHash of a value; None where its text is not the one that we write."""
+    canonical = canonical_json(value)
+    # Without an escape the canonical text is the one that we write, unless its members stand in another order.
+    is_as_written = canonical == stored and "\\" not in stored
+    return hash_of(canonical) if is_as_written or encode(value) == stored else None
 
 
 def _has_its_record(line: Line) -> bool:

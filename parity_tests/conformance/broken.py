@@ -179,7 +179,7 @@ class TellsOfHiddenScopesAdapter(ReferenceAdapter):
 class LooksAtNothingAdapter(ReferenceAdapter):
     """Verifies without looking."""
 
-    async def verify(self, **options: Any) -> VerifyReport:
+    async def verify(self, **_options: Any) -> VerifyReport:
         return VerifyReport(key_count=0, version_count=0, commit_count=0, outcome_count=0)
 
 
