@@ -74,6 +74,8 @@ class Kept:
 def kept(keep_last: int | None, keep_days: float | None, keep: Sequence[EntryRef], now: datetime) -> Kept:
     """What is to be kept, checked. Raises InvalidArgumentError.
 
+    >>> kept(None, 30, (), datetime(1, 1, 1)).since
+    datetime.datetime(1, 1, 1, 0, 0)
     >>> kept(None, None, (), datetime(2026, 1, 1))
     Traceback (most recent call last):
     amfs_sqlite.errors.InvalidArgumentError: keep_last and keep_days are both None; say what is to be kept
@@ -87,9 +89,17 @@ def kept(keep_last: int | None, keep_days: float | None, keep: Sequence[EntryRef
             raise InvalidArgumentError("keep_days", f"is {keep_days}; it must be from 0 to {MAX_KEPT_DAYS}")
     if keep_last is None and keep_days is None:
         raise InvalidArgumentError("keep_last", "and keep_days are both None; say what is to be kept")
-    since = None if keep_days is None else now - timedelta(days=keep_days)
+    since = None if keep_days is None else _before(now, keep_days)
     versions = frozenset((ref.entity_path, ref.key, ref.version) for ref in checked_refs(keep, "keep"))
     return Kept(keep_last, since, versions)
+
+
+def _before(now: datetime, days: float) -> datetime:
+    """So long ago, or when time began."""
+    try:
+        return now - timedelta(days=days)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=now.tzinfo)
 
 
 def checked_refs(refs: Collection[object], argument: str) -> list[EntryRef]:

@@ -1,0 +1,84 @@
+"""A text index and tags that differ from the entries: found whatever the difference, and made anew."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from amfs_sqlite import SearchQuery, SqliteAdapter
+from amfs_sqlite.sqlite import derived, migrate
+from amfs_sqlite.sqlite.health import examine, treat
+from parity_tests.drafts import draft
+from parity_tests.ledger import proves
+from parity_tests.sqlite.test_health import BUSY_S, changed_behind, problems
+
+INDEX_DAMAGE = {
+    "lost": ["DELETE FROM text_index WHERE rowid = 3"],
+    "cleared": ["DELETE FROM text_index"],
+    "other words": ["UPDATE text_index SET tokens = 'word w99' WHERE rowid = 3"],
+    "words of nothing": ["INSERT INTO text_index (rowid, tokens) VALUES (999, 'ghost')"],
+    "content alone": ["UPDATE text_index_content SET c0 = 'word w99' WHERE id = 3"],
+    "lists alone": [
+        "CREATE TABLE kept AS SELECT * FROM text_index_content WHERE id = 3",
+        "DELETE FROM text_index WHERE rowid = 3",
+        "INSERT INTO text_index_content SELECT * FROM kept",
+        "DROP TABLE kept",
+    ],
+    "torn": ["DELETE FROM text_index_data WHERE id > 10"],
+    "garbled": ["UPDATE text_index_data SET block = zeroblob(4)"],
+}
+TAG_DAMAGE = {
+    "lost": ["DELETE FROM entry_tags WHERE tag = 'bright'"],
+    "surplus": ["INSERT INTO entry_tags VALUES ('bright', 1)"],
+    "another": ["UPDATE entry_tags SET tag = 'dark' WHERE tag = 'bright'"],
+}
+DAMAGE = [(derived.TEXT_INDEX, name, done) for name, done in INDEX_DAMAGE.items()]
+DAMAGE += [(derived.TAGS, name, done) for name, done in TAG_DAMAGE.items()]
+
+
+@proves("doctor.derived")
+@pytest.mark.parametrize(
+    ("code", "name", "statements"), DAMAGE, ids=[f"{code} {name}" for code, name, _ in DAMAGE]
+)
+async def test_an_index_that_differs_is_found_and_made_anew(
+    store: str, code: str, name: str, statements: list[str]
+) -> None:
+    with changed_behind(store, *statements):
+        report = examine(store)
+    assert problems(report) == [code]
+    assert not report.ok
+    assert problems(examine(store)) == [code]
+    assert treat(report) == ()
+    assert examine(store).ok
+    async with SqliteAdapter(store) as adapter:
+        for number in range(1, 20):
+            (found,) = (await adapter.search(SearchQuery(text=f"w{number}"))).entries
+            assert found.key == f"k{number}"
+        assert len((await adapter.search(SearchQuery(tag="bright", limit=None))).entries) == 10
+        assert (await adapter.verify()).ok
+    with closing(sqlite3.connect(store)) as raw:
+        objects = {(kind, each): sql for kind, each, sql in raw.execute(migrate.OBJECTS)}
+    assert objects == migrate.objects()
+
+
+@proves("doctor.derived", "doctor.nothing-unasked")
+async def test_making_anew_waits_for_a_writer_and_says_when_it_waited_in_vain(store: str) -> None:
+    with changed_behind(store, "DELETE FROM text_index"), closing(sqlite3.connect(store)) as raw:
+        raw.execute("BEGIN IMMEDIATE")
+        (untreated,) = treat(examine(store), busy_timeout_s=BUSY_S)
+        assert (untreated.finding.code, untreated.error.code) == ("text_index", "busy")
+        raw.execute("ROLLBACK")
+    assert treat(examine(store)) == ()
+    assert examine(store).ok
+
+
+@proves("doctor.derived")
+async def test_what_is_not_indexed_yet_and_what_was_withdrawn_is_no_fault(path: str) -> None:
+    async with SqliteAdapter(path) as adapter:
+        for number in range(5):
+            await adapter.write(draft(key=f"k{number}", value=f"w{number}", tags=("t",)))
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(key="k1", value="other", tags=("u",)))
+        await adapter.erase([draft(key="k2").ref.model_copy(update={"version": None})], author="owner")
+        assert examine(path).ok
+    assert examine(path).ok
