@@ -211,7 +211,7 @@ def _content_problem(line: Line) -> str | None:
 def _hash_as_stored(value: Any, stored: str) -> str | None:
     """The contentHash of a value; None where its text is not the one that we write."""
     canonical = canonical_json(value)
-    # Without an escape the canonical text is the one that we write, unless its members stand in another order.
+    # Where the text is canonical and has no escape, it is the one that we write.
     is_as_written = canonical == stored and "\\" not in stored
     return hash_of(canonical) if is_as_written or encode(value) == stored else None
 

@@ -57,9 +57,6 @@ class UnrulyAdapter:
     async def verify(self) -> None:
         await asyncio.sleep(LONG_S)
 
-    async def anchor(self) -> None:
-        self._see_that_it_is_open()
-
     async def commit_outcome(self, _record: Any) -> NoReturn:
         raise ValueError(SURROGATE)
 
@@ -68,6 +65,8 @@ class UnrulyAdapter:
 
     async def watch(self, *_asked: Any, **_options: Any) -> None:
         self._see_that_it_is_open()
+
+    anchor = watch
 
     async def changes(self, **_options: Any) -> AsyncIterator[ChangeEvent]:
         sys.stdout.write("noise\n" * 100_000)
