@@ -164,7 +164,7 @@ def backups(round_: Round) -> None:
         writers[0].hear()
         with at_work(visitors.back_up, [(round_.path, first)]) as (copier,):
             copier.hear()
-            copier.hear_within(chance.uniform(0, 0.25))
+            copier.hear_within(chance.uniform(0, 0.8))
             copier.kill()
         with at_work(visitors.back_up, [(round_.path, second)]) as (copier,):
             copier.see_through()

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -79,28 +80,19 @@ class Stepping:
         """Pass on what is waited for; the cancellation comes while that is so, as any other would."""
         task = asyncio.current_task()
         inner = self._awaited.__await__()
-        answer: Any = None
+        resume: Callable[[], Any] = partial(inner.send, None)
         while True:
             try:
-                waited_for = inner.send(answer)
+                waited_for = resume()
             except StopIteration as done:
                 return done.value
             self.steps += 1
             if self.steps == self._cancelled_at and task is not None:
                 asyncio.get_running_loop().call_soon(task.cancel)
             try:
-                answer = yield waited_for
-            except asyncio.CancelledError:
-                answer = yield from self._cancelled(inner)
-                return answer
-
-    def _cancelled(self, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-        try:
-            waited_for = inner.throw(asyncio.CancelledError())
-            while True:
-                waited_for = inner.send((yield waited_for))
-        except StopIteration as done:
-            return done.value
+                resume = partial(inner.send, (yield waited_for))
+            except BaseException as raised:  # noqa: BLE001 - whatever it is, it is passed on
+                resume = partial(inner.throw, raised)
 
 
 def cancelled(round_: Round) -> None:

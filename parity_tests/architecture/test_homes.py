@@ -18,6 +18,7 @@ BEHIND_ITS_BACK = {
     "parity_tests/security": "sees that no text became a part of the schema",
     "parity_tests/sqlite": "looks at how far the text index has come, and at settings",
     "parity_tests/tampering": "changes stored rows, to see that the change is found",
+    "parity_tests/torture": "spoils stores, to see that the harness sees it",
 }
 
 # Upper-case keywords at a string's start are SQL; in other cases only a statement's whole
