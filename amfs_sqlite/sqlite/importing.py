@@ -50,6 +50,8 @@ class Import:
     async def run(self) -> ImportReport:
         """Store it all; see ``Transfer.import_from``."""
         newest_before = await self._database.read(_newest_version)
+        # An export without commits has an id too.
+        await self._store_at_once(())
         slices = _slices(self._reader)
         while (together := await self._next(slices)) is not None:
             await self._store(together)

@@ -111,6 +111,15 @@ async def test_an_anchor_and_a_cursor_of_the_exported_store_hold(path: str, tmp_
     assert again == cursors[3:]
 
 
+@proves("transfer.equal", "transfer.store-id")
+async def test_a_store_that_holds_nothing_is_taken_elsewhere_too(path: str, tmp_path: Path) -> None:
+    export, copy = await transfers.exported(path), tmp_path / "copy.db"
+    assert len(transfers.lines(export)) == 2
+    report = await transfers.imported(copy, export)
+    assert (report.commit_count, report.known_commit_count) == (0, 0)
+    assert await transfers.exported(copy) == export
+
+
 @proves("transfer.store-id")
 async def test_a_store_that_holds_something_keeps_its_id(path: str, tmp_path: Path) -> None:
     await transfers.tell(path)

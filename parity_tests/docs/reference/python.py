@@ -15,11 +15,12 @@ from pydantic import BaseModel
 import amfs_sqlite
 from amfs_sqlite import AmfsError, OutcomePolicy, agent, clock, models
 from amfs_sqlite.agent import propagator
+from amfs_sqlite.protocol.transfer import Transfer
 from amfs_sqlite.rules import confidence
 from amfs_sqlite.sqlite import StoreDescription
 from bridge import operations
 from bridge.mcp_server.server import TOOLS
-from bridge.operations import entries, outcomes, packets, statistics, transfer
+from bridge.operations import entries, outcomes, packets, statistics
 from bridge.session import Session
 from parity_tests.docs.reference import markdown, signatures
 
@@ -118,10 +119,10 @@ RETURNED: dict[str, tuple[type, ...]] = {
     "outcomes": (outcomes.OutcomeReport,),
     "statistics": (statistics.StoreSummary,),
     "transfer": (
-        transfer.Transfer,
-        transfer.ExportReader,
-        transfer.ExportReport,
-        transfer.ImportReport,
+        Transfer,
+        amfs_sqlite.ExportReader,
+        amfs_sqlite.ExportReport,
+        amfs_sqlite.ImportReport,
         amfs_sqlite.ImportConflict,
     ),
 }
