@@ -99,7 +99,7 @@ def prune(
     The current version of every record stays, and so does what an unfinished packet pins. What is kept by
     either number stays.
 
-    JSON: as erase.
+    JSON: {"dryRun", "versions", "commitIds", "remains", "redacted"}, each as erase has it.
     """
     if keep_last is None and keep_days is None:
         raise click.UsageError("Say what is to be kept, with --keep-last or --keep-days.")
@@ -122,7 +122,7 @@ def archive(scope: str | None, *, message: str, yes: bool, dry_run: bool, as_jso
 
     Its next version says that nothing is there; `history` still shows what was. `erase` removes it for good.
 
-    JSON: as erase.
+    JSON: {"dryRun", "versions", "commitIds", "remains", "redacted"}, each as erase has it.
     """
 
     def removal(session: Session, look: bool) -> Awaitable[RetentionReport]:

@@ -40,7 +40,19 @@ READING = [
 ]
 CHANGING = [("packets", "release", CLAIMED), ("packets", "cancel", OPEN)]
 # Programs, and commands with tests of their own.
-ELSEWHERE = {"anchor", "mcp", "demo", "backup", "restore", "export", "import"}
+ELSEWHERE = {
+    "anchor",
+    "archive",
+    "backup",
+    "demo",
+    "doctor",
+    "erase",
+    "export",
+    "import",
+    "mcp",
+    "prune",
+    "restore",
+}
 
 
 def said(ran: Ran, code: int, error: str) -> str:
