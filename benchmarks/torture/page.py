@@ -67,7 +67,7 @@ def _damages(tallies: Mapping[str, Tally]) -> Sequence[Sequence[str]]:
 
 
 def _faults(tallies: Mapping[str, Tally]) -> str:
-    """One fault of each scenario that has any."""
+    """The first fault of each scenario that has any."""
     found = [
         f"- {tally.faults[0]} ({len(tally.faults):,} in all)" for tally in tallies.values() if tally.faults
     ]
