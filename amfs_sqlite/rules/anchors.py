@@ -61,19 +61,6 @@ class Anchor(Model):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-class MissingExtraError(InvalidArgumentError):
-    """A key that can be used only with an optional library, which is not installed."""
-
-    code = "missing_extra"
-
-    def __init__(self, argument: str, problem: str, extra: str) -> None:
-        self.extra = extra
-        super().__init__(argument, problem)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.argument, self.problem, self.extra)
-
-
 class Standing(NamedTuple):
     """What a store holds of an anchor's time.
 
@@ -175,7 +162,7 @@ def check_key(key: bytes, argument: str = "key") -> None:
 
 def signed(anchor: Anchor, key: bytes, argument: str = "key") -> Anchor:
     """The anchor with a signature: by HMAC-SHA256 with any secret, byte for byte, or by Ed25519 with a
-    private key in PEM. Raises InvalidArgumentError, and MissingExtraError without ``cryptography``.
+    private key in PEM. Raises InvalidArgumentError, without ``cryptography`` for every key in PEM.
     """
     check_key(key, argument)
     if key.startswith(PEM_BEGINS):
@@ -227,8 +214,8 @@ def _ed25519(argument: str) -> Iterator[_Ed25519]:
     try:
         from amfs_sqlite.rules import ed25519  # noqa: PLC0415 - the extra may be missing
     except ModuleNotFoundError as missing:
-        raise MissingExtraError(
-            argument, f"is a key in PEM, which takes the extra '{EXTRA}': install amfs-sqlite[{EXTRA}]", EXTRA
+        raise InvalidArgumentError(
+            argument, f"is a key in PEM, which takes the extra '{EXTRA}': install amfs-sqlite[{EXTRA}]"
         ) from missing
     try:
         yield _Ed25519(ed25519.sign, ed25519.is_signed)
