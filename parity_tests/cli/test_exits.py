@@ -40,19 +40,8 @@ READING = [
 ]
 CHANGING = [("packets", "release", CLAIMED), ("packets", "cancel", OPEN)]
 # Programs, and commands with tests of their own.
-ELSEWHERE = {
-    "anchor",
-    "archive",
-    "backup",
-    "demo",
-    "doctor",
-    "erase",
-    "export",
-    "import",
-    "mcp",
-    "prune",
-    "restore",
-}
+ELSEWHERE = {"anchor", "archive", "backup", "demo", "doctor", "erase"}
+ELSEWHERE |= {"export", "import", "mcp", "prune", "restore"}
 
 
 def said(ran: Ran, code: int, error: str) -> str:
