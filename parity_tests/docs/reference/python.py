@@ -16,7 +16,7 @@ import amfs_sqlite
 from amfs_sqlite import AmfsError, OutcomePolicy, agent, clock, models
 from amfs_sqlite.agent import propagator
 from amfs_sqlite.protocol.transfer import Transfer
-from amfs_sqlite.rules import confidence
+from amfs_sqlite.rules import anchors, confidence
 from amfs_sqlite.sqlite import StoreDescription
 from bridge import operations
 from bridge.mcp_server.server import TOOLS
@@ -131,6 +131,9 @@ RETURNED: dict[str, tuple[type, ...]] = {
 
 _LIMIT = re.compile(r"\bMAX_[A-Z_]+\b")
 
+ANCHORING = (anchors.text_of, anchors.parsed, anchors.signed, anchors.signature_problem)
+"""What is done with anchors beyond taking and holding them."""
+
 
 def page() -> str:
     """The page."""
@@ -155,6 +158,10 @@ def page() -> str:
         markdown.prose(models.__doc__ or ""),
         WIRE,
         *(part for kind in public_classes("models") for part in _class(kind)),
+        "## Anchors",
+        markdown.prose(anchors.__doc__ or ""),
+        *(part for kind in public_classes("anchors") for part in _class(kind)),
+        *(part for each in ANCHORING for part in _function(f"rules.anchors.{each.__name__}", each)),
         "## Time and identifiers",
         markdown.prose(clock.__doc__ or ""),
         *(part for kind in public_classes("clock") for part in _class(kind)),
