@@ -27,12 +27,8 @@ def redact(value: Any) -> Redacted:
 
     Texts are looked at wherever they stand in a JSON value, the names of members too; a text that
     stands under a name like ``password`` or ``api_key`` goes whole. What was redacted is left as it
-    is the second time. A secret of no known form is not found.
-
-    >>> redact(["postgres://app:hunter2@db/main", 1])
-    Redacted(value=['postgres://app:[redacted:url-password]@db/main', 1], counts={'url-password': 1})
-    >>> redact("commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b").counts
-    {}
+    is the second time. A secret of no known form is not found. The value may be as deep as one that
+    is stored.
     """
     counts: Counter[str] = Counter()
     return Redacted(_without(value, counts), dict(counts))
@@ -48,7 +44,13 @@ def secrets_in(text: str) -> list[str]:
 
 
 def _without(value: Any, counts: Counter[str]) -> Any:
-    """Only what the limits of values allow comes this deep: see ``rules.values``."""
+    """Only what the limits of values allow comes this deep: see ``rules.values``.
+
+    >>> _without(["postgres://app:hunter2@db/main", {"api_key": "x"}], Counter())
+    ['postgres://app:[redacted:url-password]@db/main', {'api_key': '[redacted:secret-member]'}]
+    >>> _without("commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", Counter())
+    'commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b'
+    """
     if isinstance(value, str):
         return _text(value, counts)
     if isinstance(value, dict):

@@ -16,7 +16,7 @@ import amfs_sqlite
 from amfs_sqlite import AmfsError, OutcomePolicy, agent, clock, models
 from amfs_sqlite.agent import propagator
 from amfs_sqlite.protocol.transfer import Transfer
-from amfs_sqlite.rules import anchors, confidence
+from amfs_sqlite.rules import anchors, confidence, redaction
 from amfs_sqlite.sqlite import StoreDescription
 from bridge import operations
 from bridge.mcp_server.server import TOOLS
@@ -162,6 +162,10 @@ def page() -> str:
         markdown.prose(anchors.__doc__ or ""),
         *(part for kind in public_classes("anchors") for part in _class(kind)),
         *(part for each in ANCHORING for part in _function(f"rules.anchors.{each.__name__}", each)),
+        "## Redaction",
+        markdown.prose(redaction.__doc__ or ""),
+        *_function("redact", redaction.redact),
+        *(part for kind in public_classes("redaction") for part in _class(kind)),
         "## Time and identifiers",
         markdown.prose(clock.__doc__ or ""),
         *(part for kind in public_classes("clock") for part in _class(kind)),
