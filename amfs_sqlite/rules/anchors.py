@@ -21,6 +21,8 @@ FORMAT_VERSION = 1
 
 SignatureAlgorithm = Literal["hmac-sha256", "ed25519"]
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Digest = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+SignatureValue = Annotated[str, Field(pattern=r"^([0-9a-f]{64}|[0-9a-f]{128})$")]
 
 HMAC_SHA256: SignatureAlgorithm = "hmac-sha256"
 ED25519: SignatureAlgorithm = "ed25519"
@@ -34,7 +36,7 @@ class AnchorSignature(PartModel):
     model_config = ConfigDict(extra="forbid")
 
     algorithm: SignatureAlgorithm
-    value: str = Field(pattern=r"^([0-9a-f]{64}|[0-9a-f]{128})$")
+    value: SignatureValue
 
 
 class Anchor(Model):
@@ -49,7 +51,7 @@ class Anchor(Model):
     format_version: Literal[1] = 1
     store_id: str
     sequence: Count
-    digest: str = Field(pattern=r"^([0-9a-f]{64})?$")
+    digest: Digest
     key_count: Count
     version_count: Count
     outcome_count: Count
