@@ -102,6 +102,7 @@ NOUNS = (
     "commits",
     "integrity",
     "statistics",
+    "retention",
     "transfer",
 )
 """The modules of operations."""
