@@ -7,6 +7,7 @@ import click
 
 from amfs_sqlite.errors import StoreError
 from amfs_sqlite.sqlite.health import HealthReport, Untreated, examine, treat
+from amfs_sqlite.sqlite.opening import refusal
 from amfs_sqlite.sqlite.symptoms import HealthFinding
 from bridge import rendering
 from bridge.cli.exits import DONE, FOUND
@@ -44,6 +45,8 @@ def doctor(*, fix: bool, as_json: bool) -> int:
     cannot be told.
     """
     settings = place(given_settings())
+    if fix and settings.mode == "ro":
+        raise refusal(settings.db)
     visit = _visited(settings.db, settings.busy_timeout_s, fix=fix)
     answer(lambda: _document(visit), lambda out: _rows(out, visit), as_json=as_json)
     return DONE if visit.report.ok else FOUND

@@ -89,6 +89,16 @@ def test_what_could_not_be_put_right_is_told_with_the_reason(
     assert (failed["code"], failed["path"]) == ("wide_mode", str(store.resolve()))
 
 
+@proves("doctor.nothing-unasked")
+def test_nothing_is_put_right_where_the_store_is_for_reading_alone(store: Path, run: Run) -> None:
+    store.chmod(0o644)
+    ran = run("--read-only", "doctor", "--fix")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith("read_only: ")
+    assert store.stat().st_mode & 0o777 == 0o644
+    assert run("--read-only", "doctor").code == 1
+
+
 @proves("doctor.command", "doctor.unusable")
 @pytest.mark.parametrize(
     ("content", "code"),
