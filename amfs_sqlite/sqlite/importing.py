@@ -14,7 +14,8 @@ from amfs_sqlite.rules.transfer import (
 )
 from amfs_sqlite.sqlite import migrate
 from amfs_sqlite.sqlite.connection import Database
-from amfs_sqlite.sqlite.receiving import Address, Looking, Received
+from amfs_sqlite.sqlite.looking import Looking
+from amfs_sqlite.sqlite.receiving import Address, Imagined, Received
 from amfs_sqlite.sqlite.storing import Storing
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -44,6 +45,7 @@ class Import:
         self._dry_run = dry_run
         self._progress = progress
         self._left_out: set[Address] = set()
+        self._imagined = Imagined()
         self._conflicts: list[ImportConflict] = []
         self._counts = dict.fromkeys(Received().counts, 0)
 
@@ -85,12 +87,15 @@ class Import:
             raise self._told(refused) from refused
 
     async def _store_at_once(self, together: Sequence[ExportedCommit]) -> None:
-        run = self._database.scan if self._dry_run else self._database.write
-        how = _look if self._dry_run else _store
-        received, store_id = await run(how, together, frozenset(self._left_out), self._reader.store_id)
-        if store_id is not None:
-            self._database.store_id = store_id
-            self._database.feed.rename(store_id)
+        left_out = frozenset(self._left_out)
+        if self._dry_run:
+            received = await self._database.scan(_look, together, left_out, self._imagined)
+            self._imagined.add(received.imagined)
+        else:
+            received, store_id = await self._database.write(_store, together, left_out, self._reader.store_id)
+            if store_id is not None:
+                self._database.store_id = store_id
+                self._database.feed.rename(store_id)
         for name, count in received.counts.items():
             self._counts[name] += count
         self._left_out |= received.left_out
@@ -148,12 +153,16 @@ def _store(
 
 
 def _look(
-    tx: Transaction, together: Sequence[ExportedCommit], left_out: frozenset[Address], _store_id: str
-) -> tuple[Received, None]:
-    receiving = Looking(tx, left_out)
+    tx: Transaction,
+    together: Sequence[ExportedCommit],
+    left_out: frozenset[Address],
+    before: Imagined,
+) -> Received:
+    """See what would become of these commits."""
+    receiving = Looking(tx, left_out, before)
     for each in together:
         receiving.receive(each)
-    return receiving.received, None
+    return receiving.received
 
 
 def _newest_version(tx: Transaction) -> int:

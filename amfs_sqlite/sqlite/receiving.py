@@ -55,12 +55,29 @@ class Stored(NamedTuple):
 
 
 @dataclass(slots=True)
+class Imagined:
+    """What a look must know of the commits before: what their outcomes would have moved and to what, and
+    which of them, by namespace and id, would not be here.
+    """
+
+    moved: dict[Address, tuple[int, float]] = field(default_factory=dict)
+    absent: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, other: "Imagined") -> None:
+        """What comes behind it."""
+        self.moved |= other.moved
+        self.absent |= other.absent
+
+
+@dataclass(slots=True)
 class Received:
     """What became of some commits."""
 
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
     left_out: set[Address] = field(default_factory=set)
     conflicts: list[ImportConflict] = field(default_factory=list)
+    imagined: Imagined = field(default_factory=Imagined)
+    """Of a look: what would be otherwise than it is."""
 
 
 class Receiving(ABC):
@@ -212,8 +229,12 @@ class Receiving(ABC):
         return bool(self.tx.value(commits.IS_KNOWN, (self.tx.namespace, commit_id)))
 
     def _is_left_out(self, entity_path: str, key: str) -> bool:
-        address = (self.tx.namespace, self.tx.branch, entity_path, key)
+        address = self.address(entity_path, key)
         return address in self._left_out_before or address in self.received.left_out
+
+    def address(self, entity_path: str, key: str) -> Address:
+        """A key of the commit that is being received, among all there are."""
+        return self.tx.namespace, self.tx.branch, entity_path, key
 
     def _leave_out(self, version: ExportedVersion, reason: str) -> None:
         entry = version.entry
@@ -223,34 +244,11 @@ class Receiving(ABC):
 
     def _note(self, entity_path: str, key: str, version: int, reason: str) -> None:
         """From here on nothing of this key is stored."""
-        self.received.left_out.add((self.tx.namespace, self.tx.branch, entity_path, key))
+        self.received.left_out.add(self.address(entity_path, key))
         conflict = ImportConflict(
             namespace=self.tx.namespace, entity_path=entity_path, key=key, version=version, reason=reason
         )
         self.received.conflicts.append(conflict)
-
-
-class Looking(Receiving):
-    """Only looks. What an earlier commit of the export would have stored is taken to be as it says."""
-
-    def begin(self, exported: ExportedCommit) -> None: ...
-
-    def put_version(self, version: ExportedVersion) -> None: ...
-
-    def put_outcome(self, outcome: ExportedOutcome, effects: Sequence[OutcomeEffect]) -> None: ...
-
-    def put_erasure(self, named: CommitEntry, stored: Stored | None) -> None: ...
-
-    def append(self, exported: ExportedCommit, listed: Sequence[CommitEntry]) -> None: ...
-
-    def stands(self, effect: OutcomeEffect) -> tuple[int, float] | None:
-        row = self.tx.one(OPINION, entries.place(self.tx, effect.entity_path, effect.key))
-        if row is None or row[1] < effect.version:
-            return effect.version, effect.confidence_before
-        return row[1:]
-
-    def is_here(self, commit_id: str | None) -> bool:
-        return commit_id is not None
 
 
 def _facts(exported: ExportedCommit) -> tuple[Any, ...]:

@@ -83,6 +83,21 @@ async def test_what_is_new_follows_what_is_here(tmp_path: Path) -> None:
         assert [each for each in listed if each in theirs] == theirs
 
 
+@proves("transfer.dry-run", "transfer.behind")
+async def test_outcomes_that_follow_each_other_fit_where_the_first_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "CHANGES_TOGETHER", 1)
+
+    async def report(adapter: SqliteAdapter) -> None:
+        for run in ("run-1", "run-2", "run-3"):
+            await adapter.commit_outcome(outcome("success", at("shared"), outcome_ref=run))
+
+    export, path = await parted(tmp_path, report, own)
+    report_of = await merged(export, path)
+    assert (report_of.outcome_count, report_of.conflict_count) == (3, 0)
+
+
 @proves("transfer.behind")
 async def test_two_stores_that_nothing_connects_become_one(path: str, tmp_path: Path) -> None:
     await transfers.tell(path)
