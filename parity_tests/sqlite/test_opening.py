@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite import SqliteAdapter
+from amfs_sqlite.sqlite import files
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite import internals
@@ -34,7 +35,7 @@ async def test_reading_an_entry_of_a_closed_file_takes_no_thread(path: str) -> N
 async def test_a_log_that_may_have_to_be_recovered_is_looked_at_on_a_thread(path: str) -> None:
     async with SqliteAdapter(path) as first:
         await first.write(draft())
-        assert Path(path + "-wal").stat().st_size > 0
+        assert files.size(path + "-wal") > 0
         before = set(threading.enumerate())
         async with SqliteAdapter(path) as second:
             assert len(set(threading.enumerate()) - before) == 1
