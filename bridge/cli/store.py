@@ -56,7 +56,7 @@ def ask(
         if where_missing == "refuse":
             raise
         if where_missing == "imagine":
-            settings = replace(settings, db=IN_MEMORY)
+            settings = replace(settings, db=IN_MEMORY, mode="rw")
     with warnings_told():
         return asyncio.run(_answered(settings, question))
 

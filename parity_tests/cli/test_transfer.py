@@ -98,6 +98,7 @@ def test_an_import_makes_an_equal_store_and_then_passes_over_it(
     export = run("export").out
     path, copy = tmp_path / "export.jsonl", tmp_path / "new" / "copy.db"
     path.write_text(export, encoding="ascii")
+    assert run("import", str(path), "--dry-run", "--read-only", "--db", str(copy)).code == 0
     looked_at = run("import", str(path), "--dry-run", "--db", str(copy))
     assert (looked_at.code, looked_at.err, copy.parent.exists()) == (0, "", False)
     assert looked_at.out.startswith("would import")
