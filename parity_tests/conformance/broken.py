@@ -15,6 +15,7 @@ from amfs_sqlite import (
     Clock,
     Commit,
     CommitResult,
+    EntryRef,
     IdSource,
     MemoryEntry,
     MemoryStats,
@@ -22,6 +23,7 @@ from amfs_sqlite import (
     OutcomeRecord,
     RecordedOutcome,
     ReferenceAdapter,
+    RetentionReport,
     ScopeInfo,
     SearchPage,
     SearchQuery,
@@ -183,6 +185,21 @@ class LooksAtNothingAdapter(ReferenceAdapter):
         return VerifyReport(key_count=0, version_count=0, commit_count=0, outcome_count=0)
 
 
+class OnlySaysItErasedAdapter(ReferenceAdapter):
+    """Reports an erasure that it did not make."""
+
+    async def erase(self, refs: Sequence[EntryRef] = (), **options: Any) -> RetentionReport:
+        report = await super().erase(refs, **options | {"dry_run": True})
+        return report.model_copy(update={"dry_run": False})
+
+
+class PrunesWhatIsKeptAdapter(ReferenceAdapter):
+    """Does not look at what is to be kept by name."""
+
+    async def prune(self, **options: Any) -> RetentionReport:
+        return await super().prune(**options | {"keep": ()})
+
+
 class StaysOpenAdapter(ReferenceAdapter):
     """Goes on after it was closed."""
 
@@ -221,6 +238,8 @@ BROKEN: Sequence[tuple[type[ReferenceAdapter], str]] = (
     (MiscountsAdapter, "statistics.counts"),
     (TellsOfHiddenScopesAdapter, "statistics.scopes"),
     (LooksAtNothingAdapter, "integrity.verify-counts"),
+    (OnlySaysItErasedAdapter, "retention.erased"),
+    (PrunesWhatIsKeptAdapter, "retention.pruned"),
     (StaysOpenAdapter, "lifecycle.closed"),
     (NamesAnotherPolicyAdapter, "lifecycle.names"),
 )

@@ -16,7 +16,10 @@ from parity_tests.nouns import NOUNS
 
 KINDS = [kind for kind, _ in BROKEN]
 # What is promised of what two nouns do together.
-NEEDS_ANOTHER = {"Changes": {"watch.in-place"}}
+NEEDS_ANOTHER = {
+    "Changes": {"watch.in-place"},
+    "Retention": {f"retention.{name}" for name in ("heard", "logged", "not-found", "outcomes", "results")},
+}
 
 # The suite itself is run once for all of these, over every broken adapter.
 pytestmark = pytest.mark.timeout(300)
