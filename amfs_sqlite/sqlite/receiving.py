@@ -14,13 +14,17 @@ from amfs_sqlite.sqlite.rows import microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
 COMMIT_FACTS = """
-SELECT branch, kind, message, author, session_id, parent_ids, describes, created_at FROM commits
+SELECT sequence, branch, kind, message, author, session_id, parent_ids, describes, created_at FROM commits
 WHERE namespace = ? AND id = ?"""
 STORED = f"""
 SELECT v.id, v.key_id, c.version_id, v.record_digest, v.integrity_chain, v.content_hash,
        typeof(v.value) <> 'null', e.sequence
 FROM current AS c CROSS JOIN versions AS v ON v.key_id = c.id AND v.version = :version
 LEFT JOIN erasures AS e ON e.version_id = v.id WHERE {entries.AT}"""
+RECORDED = f"""
+SELECT count(*) FROM outcomes AS o CROSS JOIN outcome_effects AS e ON e.outcome_id = o.id
+JOIN current AS c ON c.id = e.key_id
+WHERE o.sequence = :sequence AND e.version = :version AND e.applied = 1 AND {entries.AT}"""
 OPINION = f"SELECT c.id, c.version, c.confidence FROM current AS c WHERE {entries.AT}"
 
 COUNTED = (
@@ -28,7 +32,7 @@ COUNTED = (
     "left_out_commit", "left_out_version", "kept_erased",
 )  # fmt: skip
 OTHER_VERSION = "another version is stored here under this number"
-OTHER_COMMIT = "it was written by a commit whose id another commit has here"
+OTHER_COMMIT = "a commit that wrote or moved it has an id that is another commit's here"
 OTHER_OPINION = "outcomes moved it otherwise here than in the export"
 NOT_HERE = "the commit that wrote it is here without it"
 
@@ -101,7 +105,8 @@ class Receiving(ABC):
         self.tx = replace(self.whole, namespace=commit.namespace, branch=commit.branch)
         known = self.tx.one(COMMIT_FACTS, (commit.namespace, commit.id))
         if known is not None:
-            self._compare(exported, is_same=known == _facts(exported))
+            sequence, *facts = known
+            self._compare(exported, sequence if tuple(facts) == _facts(exported) else None)
             return
         self._stands.clear()
         self.begin(exported)
@@ -142,12 +147,24 @@ class Receiving(ABC):
         row = self.tx.one(STORED, entries.place(self.tx, entity_path, key) | {"version": version})
         return None if row is None else Stored(*row)
 
-    def _compare(self, exported: ExportedCommit, *, is_same: bool) -> None:
-        """A commit of this id is here: nothing of it is new, but it may be another."""
-        self.received.counts["known_commit" if is_same else "left_out_commit"] += 1
+    def _compare(self, exported: ExportedCommit, sequence: int | None) -> None:
+        """A commit of this id is here: nothing of it is new, but something of it may have been left out, and
+        it may be another; ``sequence`` is None then.
+        """
+        self.received.counts["left_out_commit" if sequence is None else "known_commit"] += 1
         for change in exported.changes:
-            if isinstance(change, ExportedVersion) and not (is_same and self._is_here(change)):
-                self._leave_out(change, NOT_HERE if is_same else OTHER_COMMIT)
+            if isinstance(change, ExportedOutcome):
+                self._compare_effects(change.effects, sequence)
+            elif sequence is None or not self._is_here(change):
+                self._leave_out(change, OTHER_COMMIT if sequence is None else NOT_HERE)
+
+    def _compare_effects(self, effects: Sequence[OutcomeEffect], sequence: int | None) -> None:
+        for effect in effects:
+            address = (effect.entity_path, effect.key)
+            at = entries.place(self.tx, *address) | {"sequence": sequence, "version": effect.version}
+            if effect.applied and not self._is_left_out(*address) and not self.tx.value(RECORDED, at):
+                reason = OTHER_COMMIT if sequence is None else OTHER_OPINION
+                self._note(*address, effect.version, reason)
 
     def _takes(self, change: ExportedVersion | ExportedOutcome) -> bool:
         """Put a change if it is new; whether it was."""

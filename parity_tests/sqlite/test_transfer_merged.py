@@ -176,7 +176,25 @@ async def test_a_commit_id_that_is_taken_keeps_out_what_its_commit_wrote(tmp_pat
     report = await merged(export, path)
     (conflict,) = report.conflicts
     assert (conflict.entity_path, conflict.version) == ("under-there", 1)
-    assert "whose id another commit has here" in conflict.reason
+    assert "has an id that is another commit's here" in conflict.reason
+
+
+@proves("transfer.conflicts", "transfer.again")
+async def test_what_an_outcome_was_left_out_of_stays_left_out(tmp_path: Path) -> None:
+    async def report(adapter: SqliteAdapter) -> None:
+        await adapter.write(draft("new", value="n", confidence=0.5))
+        # Here one of the two does not fit, and the commit is stored with the other.
+        await adapter.commit_outcome(outcome("failure", at("shared"), at("new")))
+        await adapter.write(draft("shared", value="later", confidence=0.5))
+        await adapter.erase([at("shared", version=1)], author="owner")
+
+    export, path = await parted(tmp_path, report, other_outcome)
+    report_of = await merged(export, path)
+    assert (report_of.outcome_count, report_of.left_out_version_count) == (1, 1)
+    async with SqliteAdapter(path) as adapter:
+        assert [entry.value for entry in await adapter.history("shared", "k")] == [1, 2]
+        (told,) = await adapter.list_outcomes(outcome_ref="run-1")
+    assert [effect.entity_path for effect in told.effects] == ["new"]
 
 
 @proves("transfer.conflicts")
