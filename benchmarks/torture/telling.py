@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 from rich.console import Console
@@ -58,5 +58,11 @@ def told(counts: Mapping[str, int]) -> str:
 def write_json(path: Path | None, tallies: Mapping[str, Tally]) -> None:
     """All figures, and the machine, where a path was asked for."""
     if path is not None:
-        whole = {**{name: asdict(tally) for name, tally in tallies.items()}, "machine": machine()}
+        told_of = {name: figures(tally) for name, tally in tallies.items()}
+        whole = {**told_of, "machine": machine()}
         path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+
+
+def figures(tally: Tally) -> Mapping[str, object]:
+    """Everything of a tally by its name."""
+    return {each.name: getattr(tally, each.name) for each in fields(tally)}

@@ -2,7 +2,9 @@
 
 import asyncio
 import doctest
+import json
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -192,3 +194,15 @@ def test_a_recording_is_read_call_by_call() -> None:
 @proves("torture.sees-faults")
 def test_the_examples_of_the_harness_are_true(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
+
+
+@proves("torture.page")
+def test_the_figures_of_a_run_are_written_whole(tmp_path: Path) -> None:
+    tally = Tally(rounds=2, damages={"cut": Counter({"refused": 2})}, notes=Counter({"a note": 1}))
+    telling.write_json(tmp_path / "figures.json", {"disk: cut": tally})
+    written = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))["disk: cut"]
+    assert (written["rounds"], written["damages"], written["notes"]) == (
+        2,
+        {"cut": {"refused": 2}},
+        {"a note": 1},
+    )
