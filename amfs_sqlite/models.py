@@ -445,6 +445,7 @@ FindingCode = Literal[
     "erasure",
     "index",
     "anchor",
+    "file",
 ]
 
 

@@ -32,7 +32,7 @@ class Integrity(Protocol):
         newest commit is not the one the head names; ``algorithm`` a hash is missing or of an unknown
         form; ``erasure`` what was erased and what the commits say was erased differ; ``index`` tags
         or words are not indexed as they are stored; ``anchor`` the store is not the one that the
-        anchor was taken of, gone on since.
+        anchor was taken of, gone on since; ``file`` the file's own structures are damaged.
 
         ``anchor`` is held against the store: same store, the same digest at its sequence, as many
         versions and outcomes up to there. Its signature is not looked at: ``rules.anchors`` does that.

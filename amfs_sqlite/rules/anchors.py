@@ -155,7 +155,9 @@ def check_anchor(given: object, argument: str) -> None:
 
 
 def check_key(key: bytes, argument: str = "key") -> None:
-    """Refuse a secret too short to keep anybody from guessing. Raises InvalidArgumentError."""
+    """Refuse what is no key, or a secret that is short enough to be guessed. Raises InvalidArgumentError."""
+    if not isinstance(key, bytes):
+        raise InvalidArgumentError(argument, f"is a {type(key).__name__}; give its bytes")
     if len(key) < MIN_SECRET_BYTES:
         raise InvalidArgumentError(
             argument, f"has {len(key)} bytes; a secret has at least {MIN_SECRET_BYTES}, drawn by chance"

@@ -337,15 +337,23 @@ class Database:
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         """The writer's settings and the schema, or, for reading alone, a look whether it is the newest."""
-        with translated(self.path):
-            if self._mode == "ro":
-                opening.check_readable(connection, self._lock, self.path)
-            else:
-                opening.set_up(connection, self._lock, self._durability)
-                opening.bring_up(connection, self._lock, self.path, self._clock.now(), self._ids)
-                if not self.in_memory:
-                    self._lock.patiently(lambda: opening.use_write_ahead_log(connection))
-            self._lock.patiently(lambda: self._look_around(connection))
+        try:
+            with translated(self.path):
+                self._bring_in_order(connection)
+        except BaseException:
+            if not self.in_memory:
+                opening.close_untouched(connection, self.path)
+            raise
+
+    def _bring_in_order(self, connection: sqlite3.Connection) -> None:
+        if self._mode == "ro":
+            opening.check_readable(connection, self._lock, self.path)
+        else:
+            opening.set_up(connection, self._lock, self._durability)
+            opening.bring_up(connection, self._lock, self.path, self._clock.now(), self._ids)
+            if not self.in_memory:
+                self._lock.patiently(lambda: opening.use_write_ahead_log(connection))
+        self._lock.patiently(lambda: self._look_around(connection))
 
     def _look_around(self, connection: sqlite3.Connection) -> None:
         # In a snapshot, which is refused as busy while another process creates the file. Outside of one

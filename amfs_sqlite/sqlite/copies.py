@@ -23,7 +23,7 @@ def temporary_beside(path: str, ids: IdSource) -> Iterator[str]:
         yield temporary
     finally:
         for suffix in ("", *SIDE_SUFFIXES):
-            Path(temporary + suffix).unlink(missing_ok=True)
+            discard(temporary + suffix)
 
 
 def put(temporary: str, path: str) -> None:
@@ -35,6 +35,11 @@ def put(temporary: str, path: str) -> None:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     Path(temporary).replace(path)
     sync_folder(path)
+
+
+def discard(path: str) -> None:
+    """Delete a copy of ours that nobody needs; it may be gone already."""
+    Path(path).unlink(missing_ok=True)
 
 
 def refuse_taken(path: str, argument: str) -> None:

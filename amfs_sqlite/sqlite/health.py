@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from amfs_sqlite.errors import StoreBusyError, StoreCorruptError, StoreError
-from amfs_sqlite.sqlite import derived, files, functions, migrate, surroundings, symptoms
+from amfs_sqlite.sqlite import copies, derived, files, functions, migrate, surroundings, symptoms
 from amfs_sqlite.sqlite.locking import WriteLock
 from amfs_sqlite.sqlite.surroundings import Holder, Log
 from amfs_sqlite.sqlite.symptoms import HealthFinding
@@ -128,7 +128,7 @@ def _narrow(_store: str, path: str, _timeout_s: float) -> None:
 
 
 def _remove(_store: str, path: str, _timeout_s: float) -> None:
-    Path(path).unlink(missing_ok=True)
+    copies.discard(path)
 
 
 def _empty_log(store: str, path: str, timeout_s: float) -> None:

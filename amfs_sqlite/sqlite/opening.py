@@ -2,17 +2,18 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from datetime import datetime
-from pathlib import Path
 from typing import Literal, get_args
 
 from amfs_sqlite.clock import IdSource
 from amfs_sqlite.errors import InvalidArgumentError, StoreReadOnlyError, quoted
-from amfs_sqlite.sqlite import backup, files, functions, migrate
+from amfs_sqlite.sqlite import backup, copies, files, functions, migrate
 from amfs_sqlite.sqlite.locking import WriteLock
 
 WAL_PAGES_BEFORE_CHECKPOINT = 2000
 WAL_BYTES_KEPT = 16 * 1024 * 1024
+SCHEMA_VERSION = "PRAGMA schema_version"
 
 Durability = Literal["full", "normal"]
 Mode = Literal["rw", "ro"]
@@ -68,7 +69,7 @@ def bring_up(
             migrate.run(connection, path, now, ids)
     except BaseException:
         if kept is not None:
-            Path(kept).unlink()
+            copies.discard(kept)
         raise
     if kept is not None:
         files.log.info("%s has schema %d now; as it was before it lies in %s", path, migrate.NEWEST, kept)
@@ -85,6 +86,18 @@ def use_write_ahead_log(connection: sqlite3.Connection) -> None:
 def has_write_ahead_log(connection: sqlite3.Connection) -> bool:
     """Whether the file is in that mode already."""
     return bool(connection.execute("PRAGMA journal_mode").fetchone() == ("wal",))
+
+
+def close_untouched(connection: sqlite3.Connection, path: str) -> None:
+    """Close the connection to a file that was refused, and leave file and log as they are.
+
+    Who closes last moves the log into the file and removes it; a reader is held open until then, and closes
+    after, since readers do neither.
+    """
+    with closing(sqlite3.connect(files.file_uri(path, "ro"), uri=True, timeout=0)) as reader:
+        with suppress(sqlite3.Error):  # Damaged or not: it holds the file from its first look on.
+            reader.execute(SCHEMA_VERSION)
+        connection.close()
 
 
 def check_readable(connection: sqlite3.Connection, lock: WriteLock, path: str) -> None:

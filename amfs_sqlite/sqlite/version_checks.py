@@ -179,11 +179,18 @@ def _version_findings(line: Line, before: Line | None) -> Iterator[Finding]:
     previous = None if before is None else before.entry.integrity_chain
     if not SHA256.fullmatch(entry.integrity_chain or ""):
         yield line.finding("algorithm", "integrityChain is no SHA-256")
-    elif integrity_chain(entry.content_hash or "", previous) != entry.integrity_chain:
+    elif not _follows(entry, previous):
         yield line.finding("link", "integrityChain does not follow from the version before")
     yield from _record_findings(line)
     if entry.commit_id is None:
         yield line.finding("commit", "the commit that wrote this version is missing")
+
+
+def _follows(entry: MemoryEntry, previous: str | None) -> bool:
+    try:
+        return integrity_chain(entry.content_hash or "", previous) == entry.integrity_chain
+    except UNREADABLE:
+        return False
 
 
 def _record_findings(line: Line) -> Iterator[Finding]:

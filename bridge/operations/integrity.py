@@ -2,7 +2,7 @@
 
 from amfs_sqlite.models import Finding, VerifyReport
 from amfs_sqlite.protocol.integrity import Progress
-from amfs_sqlite.rules.anchors import Anchor, signature_problem, signed
+from amfs_sqlite.rules.anchors import Anchor, check_anchor, check_key, signature_problem, signed
 from bridge.operations.arguments import check_session
 from bridge.session import Session
 
@@ -22,6 +22,10 @@ async def verify(
     for a key that is none.
     """
     check_session(session)
+    if key is not None:
+        check_key(key)
+    check_anchor(anchor, "anchor")
+    check_anchor(since, "since")
     forged: list[Finding] = []
     trusted: dict[str, Anchor | None] = {}
     for argument, given in (("anchor", anchor), ("since", since)):

@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import EntryRef, RetentionReport
+from amfs_sqlite.rules.limits import check_optional_text, check_several
 from bridge.handoff import filing
 from bridge.operations.arguments import check_refs, check_session
 from bridge.operations.redaction import Redactor
@@ -26,6 +27,7 @@ async def erase(
     not stored, and InvalidArgumentError where nothing is named.
     """
     _check_owner(session)
+    check_several(refs, "refs")
     check_refs(refs)
     return await session.adapter.erase(
         tuple(refs),
@@ -53,6 +55,7 @@ async def prune(
     themselves are never pruned. Raises InvalidArgumentError where neither number is given.
     """
     _check_owner(session)
+    check_optional_text(scope, "scope")
     return await session.adapter.prune(
         entity_path=scope,
         keep_last=keep_last,
@@ -73,6 +76,7 @@ async def archive(
     history stays.
     """
     _check_owner(session)
+    check_optional_text(scope, "scope")
     return await session.adapter.archive_expired(
         entity_path=scope,
         include_system=False,

@@ -12,10 +12,14 @@ from bridge import operations
 from bridge.operations import entries, outcomes, packets
 from bridge.session import Session
 from parity_tests.agent.wrong import Call, answer, leaking, unrefused
+from parity_tests.bridge.conftest import Begin
 from parity_tests.ledger import proves
 from parity_tests.state import state
 
-NOUNS = ("commits", "entries", "integrity", "outcomes", "packets", "references", "search", "statistics")
+NOUNS = (
+    *("commits", "entries", "integrity", "outcomes", "packets", "references"),
+    *("retention", "search", "statistics"),
+)
 MODULES = [importlib.import_module(f"{operations.__name__}.{noun}") for noun in NOUNS]
 CALLS: Mapping[str, Call] = {
     f"{module.__name__.rpartition('.')[2]}.{name}": call
@@ -35,6 +39,9 @@ NEEDED: Mapping[str, Any] = {
 }
 """A good one for each argument that has no default; the session and a packet are added to these."""
 
+ALSO: Mapping[str, dict[str, Any]] = {"erase": {"agent_id": "nobody"}, "prune": {"keep_last": 1}}
+"""What a call must be given though none of it alone."""
+
 
 async def needed(call: Call, session: Session) -> dict[str, Any]:
     """What a call must be given, on a store with a record and a packet that can be moved."""
@@ -44,27 +51,34 @@ async def needed(call: Call, session: Session) -> dict[str, Any]:
         await packets.take(session, handoff_id)
     given = {**NEEDED, "session": session, "handoff_id": handoff_id}
     parameters = inspect.signature(call).parameters.values()
-    return {each.name: given[each.name] for each in parameters if each.default is inspect.Parameter.empty}
+    alone = {each.name: given[each.name] for each in parameters if each.default is inspect.Parameter.empty}
+    return alone | ALSO.get(call.__name__, {})
+
+
+@pytest.fixture
+def owner(begin: Begin) -> Session:
+    """May do whatever there is to be done."""
+    return begin("alice", owner=True)
 
 
 @proves("bridge.refuses")
 @pytest.mark.parametrize("name", CALLS)
 async def test_every_argument_of_another_type_is_refused_by_name_and_nothing_is_stored(
-    alice: Session, handoff_adapter: AmfsAdapter, name: str
+    owner: Session, handoff_adapter: AmfsAdapter, name: str
 ) -> None:
-    good = await needed(CALLS[name], alice)
+    good = await needed(CALLS[name], owner)
     assert not isinstance(await answer(CALLS[name], good), Exception)
-    before, touched = await state(handoff_adapter), alice.touched
+    before, touched = await state(handoff_adapter), owner.touched
     assert await unrefused(CALLS[name], good) == []
-    assert (await state(handoff_adapter), alice.touched) == (before, touched)
+    assert (await state(handoff_adapter), owner.touched) == (before, touched)
 
 
 @proves("bridge.refuses")
 @pytest.mark.parametrize("name", CALLS)
 async def test_no_argument_whatever_brings_out_an_error_from_inside(
-    alice: Session, handoff_adapter: AmfsAdapter, name: str
+    owner: Session, handoff_adapter: AmfsAdapter, name: str
 ) -> None:
-    assert await leaking(CALLS[name], await needed(CALLS[name], alice)) == []
+    assert await leaking(CALLS[name], await needed(CALLS[name], owner)) == []
     assert (await handoff_adapter.verify()).ok
 
 

@@ -19,6 +19,7 @@ def record(entry: MemoryEntry | None) -> dict[str, object]:
         "supersededAt": None,
         "successCount": 0,
         "failureCount": 0,
+        "withdrawn": None,
     }
 
 

@@ -40,7 +40,7 @@ def test_the_report_tells_what_was_not_run_and_for_want_of_what() -> None:
     assert rows[0].startswith("Lifecycle   not claimed")
     assert rows[1] == "Entries     holds        1 hold; 1 not run, for want of Commits, Search"
     assert rows[5] == "Search      not claimed  lacks search (1 not run)"
-    assert rows[8] == "Sharing     not claimed  say --shares to claim it (0 not run)"
+    assert rows[9] == "Sharing     not claimed  say --shares to claim it (0 not run)"
     assert rows[-1] == "Everything it claims holds."
     assert report(results, "Entries").holds()
 
@@ -50,8 +50,8 @@ def test_the_report_lists_what_is_promised_and_was_not_tried() -> None:
     kept = result("Entries", "holds", promise="entries.history")
     results = [kept, result("Entries", "not run", "Commits"), result("Search", "not run", "Search")]
     rows = told(results, "Entries")
-    assert rows[10] == "Promised and not tried: 1."
-    assert rows[11].startswith("  Entries: A list keeps the order")
+    assert rows[11] == "Promised and not tried: 1."
+    assert rows[12].startswith("  Entries: A list keeps the order")
     assert rows[-1] == "Everything it claims holds, as far as it was tried."
 
 
@@ -60,11 +60,11 @@ def test_the_report_tells_of_a_failing_test_what_was_promised_first() -> None:
     results = [result("Entries", "holds"), result("Entries", "fails")]
     rows = told(results, "Entries")
     assert rows[1] == "Entries     FAILS        1 hold; 1 fail"
-    assert rows[10].startswith("Entries: A list keeps the order in which keys were first written")
-    assert rows[11:15] == [
+    assert rows[11].startswith("Entries: A list keeps the order in which keys were first written")
+    assert rows[12:16] == [
         *("  test_it.py::test_it", "  | test_it.py:7: assert 1 == 2", "  | AssertionError: 1 != 2", "")
     ]
-    assert rows[15:] == ["Not everything it claims holds. Tests that fail: 1."]
+    assert rows[16:] == ["Not everything it claims holds. Tests that fail: 1."]
     assert not report(results, "Entries").holds()
 
 

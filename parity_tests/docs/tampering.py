@@ -1,5 +1,6 @@
 """A small store, and what can be done to its file behind its back."""
 
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,6 +16,9 @@ from amfs_sqlite import (
     OutcomeRecord,
     SqliteAdapter,
 )
+
+# Where a page of SQLite's says how many cells it has.
+CELL_COUNT_AT = 3
 
 # Each edit is one way to do what a row of the table says, and every statement of it is carried out.
 # The store: three versions of one record (rows and commits 1 to 3), another record (4), an outcome
@@ -115,6 +119,9 @@ CUT_SHORT: tuple[str, ...] = (
 )
 """The newest commit cut off, and the head put back to the one before."""
 
+DAMAGED = "damage to the file's own pages, of SQLite's indexes too"
+"""What no statement does: see ``damage``."""
+
 ANCHORED = "another store, an older copy or a history made over, held against an anchor"
 """The row of that table that takes an anchor."""
 
@@ -154,6 +161,23 @@ def edit(path: Path, statements: Iterable[str]) -> None:
         connection.commit()
     finally:
         connection.close()
+
+
+def damage(path: Path) -> None:
+    """Take a row out of an index of SQLite's own, as a bad disk may: one cell less on its page."""
+    connection = sqlite3.connect(path)
+    try:
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_current_1'"
+        ).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    finally:
+        connection.close()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size + CELL_COUNT_AT)
+        count = int.from_bytes(file.read(2), "big")
+        file.seek(-2, os.SEEK_CUR)
+        file.write((count - 1).to_bytes(2, "big"))
 
 
 async def found(path: Path, anchor: Anchor | None = None) -> set[str]:

@@ -33,6 +33,7 @@ async def test_work_is_handed_over_with_what_it_rests_on(agents: Agents) -> None
         "olderCount": 0,
         "nothingTouched": False,
         "toAgentKnown": True,
+        "redacted": [],
     }
     await scout.call("remember", scope="listing/553", key="assessment", value="maybe")
 

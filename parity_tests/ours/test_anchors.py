@@ -10,9 +10,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from amfs_sqlite import Anchor, InvalidArgumentError
+from amfs_sqlite import AmfsAdapter, Anchor, InvalidArgumentError
 from amfs_sqlite.clock import instant
 from amfs_sqlite.rules import anchors
+from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 
 SECRET = b"a secret of more than sixteen bytes\n"
@@ -200,3 +201,11 @@ def test_the_module_that_needs_the_extra_is_imported_by_nobody_else() -> None:
         path.name for path in package.rglob("*.py") if "ed25519" in path.read_text(encoding="utf-8").lower()
     ]
     assert sorted(importing) == ["anchors.py", "ed25519.py"]
+
+
+@proves("ours.anchors")
+async def test_an_anchor_has_the_digest_of_the_newest_commit(adapter: AmfsAdapter) -> None:
+    await adapter.write(draft())
+    await adapter.write(draft(value=2))
+    newest = (await adapter.list_commits(limit=1))[0]
+    assert (await adapter.anchor()).digest == newest.digest

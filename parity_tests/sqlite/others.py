@@ -75,7 +75,13 @@ def read_as_nobody(pipe: Connection, path: str) -> None:
             verified = await adapter.verify()
             return None if entry is None else (entry.value, verified.ok)
 
+    async def make_what_is_needed() -> None:
+        async with SqliteAdapter(":memory:") as adapter:
+            await adapter.write(draft())
+            await adapter.verify()
+
     if os.geteuid() == 0:  # The one to whom modes do not apply becomes nobody.
+        asyncio.run(make_what_is_needed())  # Who has no rights may not be able to import any more.
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
