@@ -334,8 +334,9 @@ class RetentionReport(Model):
 
     ``versions`` are those whose values are gone, or of an archiving those that say that nothing is there (of
     a dry run the current ones before them); in the order of keys, then versions. ``commit_ids`` are the
-    commits that did it, in order. ``remains`` are sentences about copies that could not be removed from the
-    files of the store; what left them before, such as a backup, is not looked for.
+    commits that did it, in order. ``remains`` are sentences about what of it may still stand in the files
+    of the store, and about copies beside them that were made before a migration or a restore. Backups and
+    exports elsewhere are not looked for.
     """
 
     versions: Annotated[tuple[CommitEntry, ...], LISTS_TOO] = ()

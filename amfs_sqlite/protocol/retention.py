@@ -11,7 +11,8 @@ class Retention(Protocol):
     """Removing what was stored, for the owner of the file: always asked for, always in the commit log.
 
     An erased version keeps its number, author, time, tags, pointers and hashes, so that the chain still
-    verifies; its value and unknown fields are gone from every file of the store. ``history``,
+    verifies; its value and unknown fields are gone from every byte of the store's own files once the call
+    returns; what could not be removed from them yet, and copies that lie beside them, are told in ``remains``. ``history``,
     ``read_at_version`` and ``list`` with ``include_superseded`` show it without its value, as ``withdrawn``.
     Where the current version is withdrawn nothing is there now: ``read``, ``list``, ``search`` and the
     statistics leave it out, an ``expected_version`` of 0 is right, and the next write is the next version.
@@ -24,14 +25,14 @@ class Retention(Protocol):
         self,
         refs: Sequence[EntryRef] = (),
         *,
-        agent_id: str | None = None,
+        written_by: str | None = None,
         author: str,
         message: str = "",
         session_id: str | None = None,
         dry_run: bool = False,
     ) -> RetentionReport:
         """Erase what is named: one version by a ref with its number, a key with its whole history by a ref
-        without, and everything that ``agent_id`` wrote.
+        without, and everything that ``written_by`` wrote.
 
         What is erased already is passed over. All of it or nothing, up to 1,000 versions. Outcomes, commit
         messages, paths, keys and tags stay. Raises EntryNotFoundError for a ref that names nothing, and

@@ -281,13 +281,13 @@ class ReferenceAdapter(AmfsAdapter):
         self,
         refs: Sequence[EntryRef] = (),
         *,
-        agent_id: str | None = None,
+        written_by: str | None = None,
         author: str,
         message: str = "",
         session_id: str | None = None,
         dry_run: bool = False,
     ) -> RetentionReport:
-        return retention.erase(self._store, refs, agent_id, Signature(author, message, session_id, dry_run))
+        return retention.erase(self._store, refs, written_by, Signature(author, message, session_id, dry_run))
 
     async def prune(
         self,

@@ -14,11 +14,11 @@ from amfs_sqlite.rules.visibility import covers, is_expired, is_system
 
 
 def erase(
-    store: Store, refs: Sequence[EntryRef], agent_id: str | None, signature: Signature
+    store: Store, refs: Sequence[EntryRef], written_by: str | None, signature: Signature
 ) -> RetentionReport:
     """Erase what is named."""
     state = store.state
-    named = check_erased(refs, agent_id)
+    named = check_erased(refs, written_by)
     for ref in named:
         key = state.keys.get((ref.entity_path, ref.key))
         if key is None or (ref.version is not None and key.version(ref.version) is None):
@@ -30,7 +30,7 @@ def erase(
         by_ref = any(
             address == (ref.entity_path, ref.key) and ref.version in (None, written.version) for ref in named
         )
-        return by_ref or (agent_id is not None and written.agent_id == agent_id)
+        return by_ref or (written_by is not None and written.agent_id == written_by)
 
     return _erased(store, is_named, signature)
 

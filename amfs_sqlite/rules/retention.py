@@ -108,10 +108,10 @@ def checked_refs(refs: Collection[object], argument: str) -> list[EntryRef]:
     return [checked_model(ref, EntryRef, argument) for ref in refs]
 
 
-def check_erased(refs: Collection[object], agent_id: str | None) -> list[EntryRef]:
+def check_erased(refs: Collection[object], written_by: str | None) -> list[EntryRef]:
     """What is to be erased, checked. Raises InvalidArgumentError where nothing is named."""
     named = checked_refs(refs, "refs")
-    check_optional_name(agent_id, "agent_id")
-    if not named and agent_id is None:
-        raise InvalidArgumentError("refs", "are none, and agent_id is None; say what is to be erased")
+    check_optional_name(written_by, "written_by")
+    if not named and written_by is None:
+        raise InvalidArgumentError("refs", "are none, and written_by is None; say what is to be erased")
     return named

@@ -323,14 +323,14 @@ class SqliteAdapter(AmfsAdapter, Transfer):
         self,
         refs: Sequence[EntryRef] = (),
         *,
-        agent_id: str | None = None,
+        written_by: str | None = None,
         author: str,
         message: str = "",
         session_id: str | None = None,
         dry_run: bool = False,
     ) -> RetentionReport:
         return await self._database.remove(
-            retention.erase, refs, agent_id, Signature(author, message, session_id, dry_run)
+            retention.erase, refs, written_by, Signature(author, message, session_id, dry_run)
         )
 
     async def prune(

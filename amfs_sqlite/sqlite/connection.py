@@ -21,7 +21,7 @@ from amfs_sqlite.errors import (
 from amfs_sqlite.models import RetentionReport
 from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_flag, check_name, check_sources
-from amfs_sqlite.sqlite import exits, files, functions, index, migrate, opening
+from amfs_sqlite.sqlite import exits, files, functions, index, migrate, opening, scrubbing
 from amfs_sqlite.sqlite.backup import BackupReport, take, take_of_file
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.groups import Groups, snapshot
@@ -30,7 +30,6 @@ from amfs_sqlite.sqlite.inline import NOT_INLINE, READER_SETTINGS, InlineReader
 from amfs_sqlite.sqlite.lanes import Lane, connect, hop, to_the_end
 from amfs_sqlite.sqlite.locking import WriteLock
 from amfs_sqlite.sqlite.opening import Durability, Mode
-from amfs_sqlite.sqlite.scrubbing import scrub
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.translation import translated
 from amfs_sqlite.sqlite.watching import SqliteFeed
@@ -199,7 +198,9 @@ class Database:
         report = await self.write(body, *args, **kwargs)
         if report.dry_run or self.in_memory:
             return report
-        remains = await hop(await self._lane(self._writer).connected(), scrub, self._lock, self.path)
+        remains = await hop(
+            await self._lane(self._writer).connected(), scrubbing.scrub, self._lock, self.path
+        )
         return report.model_copy(update={"remains": remains})
 
     @property
@@ -370,12 +371,15 @@ class Database:
             self._lock.patiently(lambda: opening.run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:
-        """Index and checkpoint on the way out, unless somebody else is at work: then they will."""
+        """Index, scrub and checkpoint on the way out, unless somebody else is at work: then they will."""
         try:
             with translated(self.path):
                 if self._unindexed and not self.in_memory:
                     with self._lock.exclusively(connection, CLOSE_TIMEOUT_S):
                         index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
+                if not self.in_memory and scrubbing.is_due(connection):
+                    for remains in scrubbing.scrub(connection, self._lock, self.path, CLOSE_TIMEOUT_S):
+                        files.log.warning("of what was erased, %s", remains)
                 self._lock.checkpoint(connection, CLOSE_TIMEOUT_S)
         except StoreBusyError:
             return

@@ -67,28 +67,29 @@ class WriteLock:
         """Move the write-ahead log into the file and cut it, unless somebody is at work all that time."""
         for _ in patience(timeout_s):
             if self._guard.try_acquire():
-                try:
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                finally:
-                    self._guard.release()
+                self._cut_log(connection)
                 return
 
-    def empty_log(self, connection: sqlite3.Connection) -> bool:
+    def empty_log(self, connection: sqlite3.Connection, timeout_s: float | None = None) -> bool:
         """As ``checkpoint``, waiting for readers too; whether nothing is left in the log."""
-        for _ in patience(self._timeout_s):
-            if self._guard.try_acquire():
-                try:
-                    (is_busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                finally:
-                    self._guard.release()
-                if not is_busy:
-                    return True
-        return False
+        return any(
+            self._guard.try_acquire() and self._cut_log(connection)
+            for _ in patience(self._timeout_s if timeout_s is None else timeout_s)
+        )
 
-    def alone(self, work: Callable[[], None]) -> None:
+    def _cut_log(self, connection: sqlite3.Connection) -> bool:
+        """With the guard, which is released: whether it was cut whole."""
+        try:
+            (is_read, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            self._guard.release()
+        return not is_read
+
+    def alone(self, work: Callable[[], None], timeout_s: float | None = None) -> None:
         """Do what is a transaction of its own, once nobody else writes. Raises StoreBusyError."""
+        timeout_s = self._timeout_s if timeout_s is None else timeout_s
         self._check_in_place()
-        for _ in patience(self._timeout_s):
+        for _ in patience(timeout_s):
             if not self._guard.try_acquire():
                 continue
             try:
@@ -98,7 +99,7 @@ class WriteLock:
                     raise
             finally:
                 self._guard.release()
-        raise StoreBusyError(self._path, f"another process held the write lock for {self._timeout_s:g} s")
+        raise StoreBusyError(self._path, f"another process held the write lock for {timeout_s:g} s")
 
     def _begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
         self._check_in_place()

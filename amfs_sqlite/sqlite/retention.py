@@ -7,7 +7,7 @@ from amfs_sqlite.errors import EntryNotFoundError
 from amfs_sqlite.models import CommitEntry, CommitKind, EntryRef, RetentionReport
 from amfs_sqlite.rules.hashing import content_hash
 from amfs_sqlite.rules.retention import ERASED_TOGETHER, Kept, Signature, Under, check_erased, kept
-from amfs_sqlite.sqlite import commits, entries, index
+from amfs_sqlite.sqlite import commits, entries, index, scrubbing
 from amfs_sqlite.sqlite.drafts import CommitDraft, as_listed
 from amfs_sqlite.sqlite.entries import BELOW, HERE, NOT_SYSTEM, PRESENT
 from amfs_sqlite.sqlite.rows import microseconds, moment
@@ -52,18 +52,18 @@ class _Stored(NamedTuple):
 
 
 def erase(
-    tx: Transaction, refs: Sequence[EntryRef], agent_id: str | None, signature: Signature
+    tx: Transaction, refs: Sequence[EntryRef], written_by: str | None, signature: Signature
 ) -> RetentionReport:
-    named = check_erased(refs, agent_id)
+    named = check_erased(refs, written_by)
     found: dict[int, _Stored] = {}
     for ref in named:
         at = entries.place(tx, ref.entity_path, ref.key) | {"version": ref.version}
         if not tx.value(COUNT, at):
             raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
         found |= {each.id: each for each in _versions(tx, NAMED, at)}
-    if agent_id is not None:
-        at = _here(tx) | {"agent_id": agent_id}
-        found |= {each.id: each for each in _versions(tx, "v.agent_id = :agent_id", at)}
+    if written_by is not None:
+        at = _here(tx) | {"written_by": written_by}
+        found |= {each.id: each for each in _versions(tx, "v.agent_id = :written_by", at)}
     meant = sorted(found.values(), key=lambda each: (each.key_id, each.version))
     return _erased(tx, meant, signature)
 
@@ -165,6 +165,7 @@ class Standing(Protocol):
 
 def blank(tx: Transaction, each: Standing, indexed_through: int) -> None:
     """Take the value out of the rows, and what was derived from it out of what stands beside them."""
+    scrubbing.mark(tx)
     tx.run(BLANK_VERSION, (each.id,))
     is_current = each.id == each.current_id
     if is_current:

@@ -72,7 +72,7 @@ def erase(
 
     async def removal(session: Session, look: bool) -> RetentionReport:
         refs = [await _named(session, words, at)] if words else []
-        return await retention.erase(session, refs, agent_id=written_by, message=message, dry_run=look)
+        return await retention.erase(session, refs, written_by=written_by, message=message, dry_run=look)
 
     return _done(removal, "erase", message, yes=yes, dry_run=dry_run, as_json=as_json)
 

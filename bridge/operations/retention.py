@@ -16,12 +16,12 @@ async def erase(
     session: Session,
     refs: Collection[EntryRef] = (),
     *,
-    agent_id: str | None = None,
+    written_by: str | None = None,
     message: str = "",
     dry_run: bool = False,
 ) -> RetentionReport:
     """Erase one version by a ref with its number, a record with its history by a ref without, and everything
-    that ``agent_id`` wrote.
+    that ``written_by`` wrote.
 
     A packet that pins what is erased says so when it is taken. Raises EntryNotFoundError for a ref that is
     not stored, and InvalidArgumentError where nothing is named.
@@ -31,7 +31,7 @@ async def erase(
     check_refs(refs)
     return await session.adapter.erase(
         tuple(refs),
-        agent_id=agent_id,
+        written_by=written_by,
         author=session.agent_id,
         message=Redactor(session).text(message),
         session_id=session.session_id,

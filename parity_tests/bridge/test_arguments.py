@@ -39,7 +39,7 @@ NEEDED: Mapping[str, Any] = {
 }
 """A good one for each argument that has no default; the session and a packet are added to these."""
 
-ALSO: Mapping[str, dict[str, Any]] = {"erase": {"agent_id": "nobody"}, "prune": {"keep_last": 1}}
+ALSO: Mapping[str, dict[str, Any]] = {"erase": {"written_by": "nobody"}, "prune": {"keep_last": 1}}
 """What a call must be given though none of it alone."""
 
 

@@ -63,13 +63,13 @@ async def test_who_takes_a_packet_is_told_what_was_archived(
 async def test_letting_go_is_for_the_owner(begin: Begin, alice: Session) -> None:
     await remembered(alice, 2)
     for attempt in (
-        retention.erase(alice, agent_id="alice"),
+        retention.erase(alice, written_by="alice"),
         retention.prune(alice, keep_last=1),
         retention.archive(alice),
     ):
         with pytest.raises(InvalidArgumentError, match="owner"):
             await attempt
-    report = await retention.erase(begin("owner", owner=True), agent_id="alice", message="asked to")
+    report = await retention.erase(begin("owner", owner=True), written_by="alice", message="asked to")
     commit = await alice.adapter.get_commit(report.commit_ids[0])
     assert commit is not None
     assert (commit.author_agent_id, commit.message, commit.kind) == ("owner", "asked to", "erase")

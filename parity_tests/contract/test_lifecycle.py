@@ -47,7 +47,7 @@ CALLS: dict[str, Callable[[AmfsAdapter], Awaitable[object]]] = {
     "scopes": lambda adapter: adapter.scopes(),
     "verify": lambda adapter: adapter.verify(),
     "anchor": lambda adapter: adapter.anchor(),
-    "erase": lambda adapter: adapter.erase(agent_id="a", author="a"),
+    "erase": lambda adapter: adapter.erase(written_by="a", author="a"),
     "prune": lambda adapter: adapter.prune(keep_last=1, author="a"),
     "archive_expired": lambda adapter: adapter.archive_expired(author="a"),
     "watch": lambda adapter: adapter.watch(None, print),

@@ -100,7 +100,7 @@ async def test_a_key_goes_with_its_history_and_an_agent_with_all_it_wrote(
     await adapter.write(private(key="mine", agent="bob"))
     await adapter.write(draft(key="other", value=2, agent="bob"))
     assert addresses(await adapter.erase([at()], author="owner")) == [("k", n) for n in (1, 2, 3, 4)]
-    assert addresses(await adapter.erase(agent_id="bob", author="owner")) == [("other", 2), ("mine", 1)]
+    assert addresses(await adapter.erase(written_by="bob", author="owner")) == [("other", 2), ("mine", 1)]
     left = [(key, version) for key, version, _, withdrawn in await shown(adapter) if not withdrawn]
     assert left == [("other", 1)]
     assert await adapter.list() == []

@@ -205,7 +205,7 @@ def removals(draw: st.DrawFn, world: World) -> Step:
     operation = draw(st.sampled_from(["erase", "prune", "archive_expired"]))
     if operation == "erase":
         agent = draw(st.none() | st.none() | st.sampled_from(world.agents))
-        return call("erase", draw(st.lists(named, max_size=2)), agent_id=agent, **signed)
+        return call("erase", draw(st.lists(named, max_size=2)), written_by=agent, **signed)
     if operation == "archive_expired":
         return call("archive_expired", **under, **signed)
     return call(

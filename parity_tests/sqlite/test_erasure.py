@@ -5,10 +5,12 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from amfs_sqlite import HANDOFF, EntryRef, SearchQuery, SqliteAdapter
+from amfs_sqlite.sqlite import scrubbing
 from parity_tests.contract.soundness import is_sound
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
@@ -23,6 +25,14 @@ def left(path: str) -> dict[str, int]:
         each.name: each.read_bytes().lower().count(WORD.encode()) for each in Path(path).parent.iterdir()
     }
     return {name: number for name, number in found.items() if number}
+
+
+class KilledError(Exception):
+    """What stands for the end of the process."""
+
+
+def left_of(path: str) -> bytes:
+    return Path(path).read_bytes()
 
 
 async def fill(adapter: SqliteAdapter) -> None:
@@ -89,14 +99,52 @@ async def test_what_a_reader_keeps_in_the_log_is_told_and_goes_the_next_time(pat
         assert left(path) == {}
 
 
-@proves("retention.remains")
-async def test_a_copy_made_before_a_migration_is_told(path: str) -> None:
-    copy = f"{path}.before-schema-9"
+@proves("retention.scrub-due")
+async def test_a_scrub_that_was_cut_short_is_done_by_the_next_who_writes(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(*_: object) -> NoReturn:
+        raise KilledError
+
     async with SqliteAdapter(path) as adapter:
         await adapter.write(draft(value=WORD))
-        shutil.copyfile(path, copy)
+        await adapter.write(draft(key="other"))
+    with monkeypatch.context() as patched:
+        patched.setattr(scrubbing, "scrub", cut_short)
+        adapter = SqliteAdapter(path)
+        await adapter.open()
+        with pytest.raises(KilledError):
+            await adapter.erase([at()], author="owner")
+        with pytest.raises(KilledError):
+            await adapter.close()
+    assert left(path)
+    async with SqliteAdapter(path) as adapter:
+        assert await adapter.read("svc/a", "k") is None
+    assert left(path)
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(key="other", value=2))
+    assert left(path) == {}
+
+
+@proves("retention.scrub-due")
+async def test_an_erasure_of_nothing_new_writes_the_file_anew_only_where_it_is_due(path: str) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(value=WORD))
+        await adapter.erase([at()], author="owner")
+        before = left_of(path)
+        await adapter.erase([at()], author="owner")
+        assert left_of(path) == before
+
+
+@proves("retention.remains")
+async def test_copies_made_before_a_migration_or_a_restore_are_told(path: str) -> None:
+    copies = [f"{path}.before-restore-20260101T000000Z", f"{path}.before-schema-9"]
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(value=WORD))
+        for copy in copies:
+            shutil.copyfile(path, copy)
         report = await adapter.erase([at()], author="owner")
-        assert [copy in each for each in report.remains] == [True]
+        assert [copy in each for copy, each in zip(copies, report.remains, strict=True)] == [True, True]
 
 
 @proves("retention.beside-others")
