@@ -1,6 +1,7 @@
 """A durable, versioned, tamper-evident memory for AI agents in one SQLite file.
 
-``__all__`` is the promise: what is not in it may change in any release.
+``__all__`` is the promise, and what docs/reference/python.md names in a module; all else may change in any
+release.
 """
 
 from importlib import import_module

@@ -11,11 +11,12 @@ class Retention(Protocol):
     """Removing what was stored, for the owner of the file: always asked for, always in the commit log.
 
     An erased version keeps its number, author, time, tags, pointers and hashes, so that the chain still
-    verifies; its value and unknown fields are gone from every byte of the store's own files once the call
-    returns; what could not be removed from them yet, and copies that lie beside them, are told in ``remains``. ``history``,
-    ``read_at_version`` and ``list`` with ``include_superseded`` show it without its value, as ``withdrawn``.
-    Where the current version is withdrawn nothing is there now: ``read``, ``list``, ``search`` and the
-    statistics leave it out, an ``expected_version`` of 0 is right, and the next write is the next version.
+    verifies. Its value and unknown fields are gone from every byte of the store's own files when the call
+    returns; what could not be removed from them yet, and copies that lie beside them, ``remains`` tells.
+    ``history``, ``read_at_version`` and ``list`` with ``include_superseded`` show it without its value, as
+    ``withdrawn``. Where the current version is withdrawn nothing is there now: ``read``, ``list``, ``search``
+    and the statistics leave it out, an ``expected_version`` of 0 is right, and the next write is the next
+    version. Whoever has the file can still guess a short value and confirm it by its contentHash.
 
     Each operation takes ``author``, ``message`` and ``session_id`` for its commits, which are of kind
     ``erase`` and list what they erased, at most 1,000 versions each. With ``dry_run`` nothing is changed.
