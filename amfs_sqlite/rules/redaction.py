@@ -121,8 +121,25 @@ SECRET_NAMES = frozenset(
 )
 """Of members, in lower case and without what is no letter."""
 
-_START = r"(?<![A-Za-z0-9_-])"
+# The last line of a private key ends a word as well: it will not be there any more.
+_START = r"(?:(?<![A-Za-z0-9_-])|(?<=-----))"
 _END = r"(?![A-Za-z0-9])"
+
+# What a secret that is set somewhere may hold: what ends it in YAML, a shell, an address or code is left out.
+_SET = r"[^\s;&,\"'`()<>\[\]{}$]"
+_NAME = (
+    r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:password|passwd|passphrase|pwd|secret"
+    r"|(?:api|secret|access|auth|private|signing|encryption|account|session)[_-]?key"
+    # A number behind this name counts tokens.
+    r"|token(?![\"' \t:=]{0,10}[0-9][0-9.,_:-]*+(?![A-Za-z0-9])))"
+)
+_DIGIT_AHEAD = rf"(?={_SET}{{0,64}}[0-9])"
+# Letters of both cases, but for the name of a type, a function or a variable.
+_CASES_AHEAD = (
+    r"(?![A-Za-z][a-z]*+(?:[._]?(?:[A-Z]{2,}+|[A-Z]?[a-z]{2,}+))*+(?![A-Za-z0-9_.+/=-]))"
+    rf"(?=[^a-z{_SET[2:]}{{0,64}}[a-z])(?=[^A-Z{_SET[2:]}{{0,64}}[A-Z])"
+)
+_ELSEWHERE = r"(?![=/~.*%:]|(?:self|this|os|env|process|config|settings)\.|[A-Za-z]{1,20}://)"
 
 # Every form begins with fixed text and repeats nothing within a repetition: looking through a text takes
 # time in proportion to its length, whatever it holds. The narrower forms stand first; a key that is cut
@@ -156,8 +173,12 @@ _FORMS = {
     "url-password": r"://[^\s/:@\"'<>\[\]]{0,256}:(?P<secret>[^\s/@\"'<>\[\]]{1,1024})@",
     "password-setting": r"(?<![A-Za-z])(?i:password|passwd|pwd)="
     r"(?P<secret>[^\s;&,\"'()<>\[\]{}$]{4,}+)(?![(\[{])",
-    "quoted-password": r"(?i:password|passwd|passphrase|client_secret|api_?key)[\"']\s{0,4}:\s{0,4}[\"']"
-    r"(?P<secret>(?!\[redacted:)[^\"'\\\n]{1,1024})[\"']",
+    "quoted-password": r"(?i:password|passwd|passphrase|secret|(?:api|secret|access|private)_?key)"
+    r"[\"']\s{0,4}:\s{0,4}[\"'](?P<secret>(?!\[redacted:)[^\"'\\\n]{1,1024})[\"']",
+    "secret-setting": _NAME
+    + rf"(?:[\"']?[ \t]{{0,4}}:?[:=][ \t]{{0,4}}[\"']?(?:{_DIGIT_AHEAD}|{_CASES_AHEAD})"
+    rf"|[ \t]{{0,4}}:?[:=][ \t]{{0,4}}[\"'](?={_SET}{{6,1024}}[\"']))"
+    rf"{_ELSEWHERE}(?P<secret>{_SET}{{6,}}+)(?![(\[{{])",
     "private-key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[\sA-Za-z0-9+/=\\]{40,})",
 }

@@ -61,6 +61,23 @@ SAMPLES: dict[str, list[tuple[str, str]]] = {
         (f"host=db password=Tr0ub4-{of(LETTERS, 8)} dbname=x", of(LETTERS, 8)),
     ],
     "quoted-password": [(f'{{"password": "Tr0ub4 {of(LETTERS, 8)}"}}', of(LETTERS, 8))],
+    "secret-setting": [
+        (text, text.split()[-1].rpartition("=")[2].strip("'\""))
+        for text in (
+            "password: hunter4",
+            "passwd: 836194",
+            "db_password:   Tr0ub4dor-and-more",
+            "token=abcdefgh12345678",
+            "export SECRET_KEY=dj4ng0-ins3cure",
+            "GITHUB_TOKEN=abc123def456",
+            "api_key: 'correcthorse'",
+            'secret = "correcthorse"',
+            "accessToken: AbCdEfGhIj",
+            "client_secret=xKmPqRst",
+            "api-key := a1b2c3d4",
+            '"token": "abc123def"',
+        )
+    ],
     "private-key": [
         (f"-----BEGIN {kind}PRIVATE KEY-----\n{_KEY}\n-----END {kind}PRIVATE KEY-----", _KEY)
         for kind in ("", "RSA ", "OPENSSH ", "EC ", "ENCRYPTED ")

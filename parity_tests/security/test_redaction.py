@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amfs_sqlite.rules.redaction import redact, secrets_in
@@ -32,6 +32,25 @@ HARMLESS = [
     "password: ask the owner",
     "password=get_password(name)",
     "password=${DB_PASSWORD}",
+    "the token: see below",
+    "The secret: simplicity, and 12 hours of sleep",
+    "password: SecretStr",
+    "token: Optional[str] = None",
+    "secret: refreshToken",
+    "token: user_token",
+    "secret: PostgreSQL",
+    "token = next_token2(text)",
+    "if token == abc123d:",
+    "token = self.token2",
+    "secret: os.environ['TOKEN_1']",
+    "secret: /run/secrets/db1",
+    "token: https://example.com/abc1",
+    "api_key=OPENAI_API_KEY",
+    "max_token=100000 and tokens: 150000",
+    "token: 2026-01-01",
+    "password_hash: bcrypt12",
+    "secretary: Ann1234",
+    "password: short",
     "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
     "-----BEGIN PRIVATE KEY----- is the first line of such a file.",
     "eyJhbGciOi is how a token begins",
@@ -131,6 +150,7 @@ def test_a_text_under_a_name_of_secrets_goes_whole(name: str) -> None:
 @proves("redaction.idempotent")
 @settings(deadline=None)
 @given(VALUES)
+@example(SAMPLES["private-key"][0][0] + SAMPLES["jwt"][0][0])
 def test_what_was_redacted_is_left_as_it_is(value: Any) -> None:
     once = redact(value)
     assert redact(once.value) == (once.value, {})
@@ -155,6 +175,12 @@ def test_what_was_redacted_is_left_as_it_is(value: Any) -> None:
         'password": "',
         "\n",
         "12345678:AA",
+        "token=",
+        "password: ",
+        "secret='",
+        "passwordA",
+        "token: 1",
+        "token=Aa_",
     ],
 )
 def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
