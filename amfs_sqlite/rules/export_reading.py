@@ -45,6 +45,8 @@ from amfs_sqlite.rules.values import MAX_VALUE_BYTES, encode
 
 Within = tuple[Commit, str | None]
 """A commit, and the id of the one that it describes."""
+Address = tuple[str, str, str, str, int, str | None]
+"""Namespace, branch, path, key and version, and the contentHash."""
 M = TypeVar("M", bound=Model)
 
 # A line holds four things of the size of a value at most, and a byte of each may be escaped to six.
@@ -73,6 +75,8 @@ class ExportReader:
         self.byte_count = 0
         """How many bytes were read."""
         self._versions = self._outcomes = self._sequence = 0
+        self._without_value: set[Address] = set()
+        """The versions that no commit has erased yet, though they have no value."""
         try:
             first = self._next()
         except ImportLineError:
@@ -118,11 +122,28 @@ class ExportReader:
             raise ImportLineError(
                 number, "is a commit that, with its versions and outcomes, is not what its digest says"
             )
+        self._account(number, commit, versions)
         complete = ExportedCommit(number, self._previous, commit, describes, changes)
         self._sequence, self._previous = commit.sequence, commit.digest
         self._versions += len(versions)
         self._outcomes += len(outcomes)
         return complete
+
+    def _account(self, number: int, commit: Commit, versions: Sequence[ExportedVersion]) -> None:
+        """Every version without its value is erased by a later commit, and no commit erases anything else."""
+        place = (commit.namespace, commit.branch)
+        for named in commit.entries if commit.kind == "erase" else ():
+            erased = (*place, named.entity_path, named.key, named.version, named.content_hash)
+            if erased not in self._without_value:
+                about = f"version {named.version} of {quoted(named.key)} under {quoted(named.entity_path)}"
+                raise ImportLineError(
+                    number,
+                    f"erases {about}, which does not stand before it without value under this contentHash",
+                )
+            self._without_value.remove(erased)
+        for entry in (each.entry for each in versions if each.is_erased):
+            written = (*place, entry.entity_path, entry.key, entry.version, entry.content_hash)
+            self._without_value.add(written)
 
     def _end(self, said: Any) -> None:
         found = ExportReport(
@@ -135,6 +156,9 @@ class ExportReader:
         )
         if said != ending(found):
             self._refuse("counts otherwise than the lines before it")
+        if self._without_value:
+            count = len(self._without_value)
+            self._refuse(f"ends the export, and {count} versions in it have no value that no commit erases")
         if self._read_line(1):
             self.line += 1
             self._refuse("stands behind the last line of the export")

@@ -290,17 +290,37 @@ def append(
 
     ``success_count`` and ``failure_count`` are taken from the entry.
     """
-    ground = draft.ground
-    ground.newest_version_id += 1
-    if before is None:
-        ground.newest_key_id += 1
-    key_id = before.key_id if before else ground.newest_key_id
     content = changes.get("content_hash") or entry.content_hash or ""
     entry = entry.copied(
         **changes,
         version=next_version(before and before.version),
         integrity_chain=integrity_chain(content, before and before.integrity_chain),
     )
+    extra = content_hash(entry.model_extra) if entry.model_extra else NO_EXTRA_HASH
+    digest = record_digest(entry, namespace=tx.namespace, branch=tx.branch, kind=kind, extra_hash=extra)
+    put(tx, draft, entry, value, before=before, kind=kind, extra_hash=extra, digest=digest)
+    return entry
+
+
+def put(
+    tx: Transaction,
+    draft: CommitDraft,
+    entry: MemoryEntry,
+    value: str | None,
+    *,
+    before: Standing | None,
+    kind: str,
+    extra_hash: str,
+    digest: str,
+) -> None:
+    """Store a version that is whole, hashes and all: both rows, tags, and its line in the commit.
+
+    ``value`` is the text of its value, None where there is none; it then has no tags to be found by.
+    """
+    ground = draft.ground
+    ground.newest_version_id += 1
+    ground.newest_key_id += before is None
+    key_id = before.key_id if before else ground.newest_key_id
     columns = (
         *version_columns(entry, value),
         ground.newest_version_id,
@@ -312,20 +332,18 @@ def append(
         entry.success_count,
         entry.failure_count,
     )
-    extra = content_hash(entry.model_extra) if entry.model_extra else NO_EXTRA_HASH
-    record = record_digest(entry, namespace=tx.namespace, branch=tx.branch, kind=kind, extra_hash=extra)
     if before is None:
         tx.run(INSERT_CURRENT, (*columns, tx.namespace, tx.branch, entry.entity_path, entry.key))
     else:
         tx.run(UPDATE_CURRENT, (*columns, key_id))
-    tx.run(INSERT_VERSION, (*columns, key_id, extra, record))
-    retag(tx, key_id, before.tags if before else "[]", entry.provenance.pattern_refs)
+    tx.run(INSERT_VERSION, (*columns, key_id, extra_hash, digest))
+    tags = () if value is None else entry.provenance.pattern_refs
+    _retag(tx, key_id, before.tags if before else "[]", tags)
     tx.unindexed_written += weight(value)
-    draft.add_version(Line.of(entry), record)
-    return entry
+    draft.add_version(Line.of(entry), digest)
 
 
-def retag(tx: Transaction, key_id: int, stored: str, new: Sequence[str]) -> None:
+def _retag(tx: Transaction, key_id: int, stored: str, new: Sequence[str]) -> None:
     old = () if stored == "[]" else tuple(decode(stored))
     if old == tuple(new):
         return

@@ -46,7 +46,8 @@ INSERT INTO outcome_effects (outcome_id, key_id, version, policy, success, confi
                              confidence_after, applied, reason, resulting_version)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 MOVE_OPINION = """
-UPDATE current SET confidence = ?, outcome_count = ?, success_count = ?, failure_count = ?
+UPDATE current SET confidence = ?, outcome_count = outcome_count + 1, success_count = success_count + ?,
+       failure_count = failure_count + ?
 WHERE id = ?"""
 OUTCOMES = """
 SELECT o.id, o.record, m.id, o.sequence
@@ -79,7 +80,6 @@ def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequenc
     """Record an outcome and do to the entries it names what the policy says; return those it moved."""
     if given.committed_at is None:
         given = given.model_copy(update={"committed_at": tx.now})
-    wire = given.to_wire()
     newest = draft.ground.newest_version_id
     look = _Look(tx, given.agent_id)
     named = targets(given, tx.policy, look.sees)
@@ -88,14 +88,42 @@ def record(tx: Transaction, draft: CommitDraft, given: OutcomeRecord) -> Sequenc
     done: list[Affected] = []
     for target in named:
         done.append(_affect(tx, draft, given, target, look=look, done=done))
-    effects = [affected.effect for affected in done]
-    digest = outcome_digest(wire, effects)
-    outcome = (given.outcome_ref, given.outcome_type, given.agent_id, encode(wire, "record"), digest)
-    outcome_id = tx.insert(INSERT_OUTCOME, (draft.sequence, newest, tx.namespace, *outcome))
-    for affected in done:
-        tx.run(INSERT_EFFECT, (outcome_id, *_effect_columns(given, affected)))
-    draft.add_outcome(effects, digest)
+    effects = [(affected.key_id, affected.effect) for affected in done]
+    put(tx, draft, given, effects, newest_version_id=newest)
     return [affected.entry for affected in done if affected.effect.applied]
+
+
+def put(
+    tx: Transaction,
+    draft: CommitDraft,
+    given: OutcomeRecord,
+    effects: Sequence[tuple[int, OutcomeEffect]],
+    *,
+    newest_version_id: int,
+) -> None:
+    """Store an outcome and what it did: rows, and its digest in the commit. Nothing is moved.
+
+    ``effects`` come with the ids of their keys; ``newest_version_id`` is of before them.
+    """
+    wire = given.to_wire()
+    done = [effect for _, effect in effects]
+    digest = outcome_digest(wire, done)
+    outcome = (given.outcome_ref, given.outcome_type, given.agent_id, encode(wire, "record"), digest)
+    outcome_id = tx.insert(INSERT_OUTCOME, (draft.sequence, newest_version_id, tx.namespace, *outcome))
+    success = _success(given)
+    for key_id, effect in effects:
+        tx.run(INSERT_EFFECT, (outcome_id, *_effect_columns(key_id, effect, success)))
+    draft.add_outcome(done, digest)
+
+
+def move(tx: Transaction, key_id: int, given: OutcomeRecord, effect: OutcomeEffect) -> None:
+    """Move the current version in place, as the effect says."""
+    success = _success(given)
+    tx.run(MOVE_OPINION, (effect.confidence_after, int(success), int(not success), key_id))
+
+
+def _success(given: OutcomeRecord) -> bool:
+    return is_success(outcome_type(given.outcome_type))
 
 
 class _Look:
@@ -164,8 +192,7 @@ def _affect(
     look.forget(target.entity_path, target.key)
     entry = moved(current, effect, given)
     if effect.resulting_version == current.version:
-        opinion = (entry.confidence, entry.outcome_count, entry.success_count, entry.failure_count)
-        tx.run(MOVE_OPINION, (*opinion, before.key_id))
+        move(tx, before.key_id, given, effect)
     else:
         entry = entries.append(tx, draft, entry, {}, found.value, before=before, kind="outcome")
     return Affected(before.key_id, effect, entry)
@@ -184,13 +211,12 @@ def _earlier(tx: Transaction, given: OutcomeRecord, key_id: int, done: Sequence[
     ]
 
 
-def _effect_columns(given: OutcomeRecord, affected: Affected) -> tuple[Any, ...]:
-    effect = affected.effect
+def _effect_columns(key_id: int, effect: OutcomeEffect, success: bool) -> tuple[Any, ...]:
     return (
-        affected.key_id,
+        key_id,
         effect.version,
         effect.policy,
-        int(is_success(outcome_type(given.outcome_type))),
+        int(success),
         effect.confidence_before,
         effect.confidence_after,
         int(effect.applied),

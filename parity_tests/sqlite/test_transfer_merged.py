@@ -1,11 +1,13 @@
 """An import into a store that holds something: what is new follows, what differs is left out and told."""
 
+import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from amfs_sqlite import HANDOFF, Commit, ImportReport, SqliteAdapter
+from amfs_sqlite import HANDOFF, Commit, ImportLineError, ImportReport, SqliteAdapter
 from amfs_sqlite.clock import instant
 from amfs_sqlite.sqlite import importing
 from parity_tests.drafts import at, draft, outcome, private
@@ -276,6 +278,44 @@ async def test_what_was_written_and_erased_meanwhile_comes_without_its_value(tmp
         assert await adapter.read("secret", "k") is None
         assert (await adapter.history("shared", "k"))[0].withdrawn == "erased"
         assert transfers.GOING not in await state(adapter)
+
+
+@proves("transfer.erased", "transfer.conflicts")
+async def test_what_came_without_its_value_gets_its_erasure_though_a_later_version_is_left_out(
+    tmp_path: Path,
+) -> None:
+    async def batch(adapter: SqliteAdapter, path: str) -> None:
+        await adapter.write_batch([draft(path, value="x").model_copy(update={"commit_id": "taken"})])
+
+    async def there(adapter: SqliteAdapter) -> None:
+        await adapter.write(draft("secret", value=transfers.GOING))
+        await batch(adapter, "secret")
+        await adapter.erase([at("secret")], author="owner")
+
+    export, path = await parted(tmp_path, there, lambda each: batch(each, "own"))
+    report = await merged(export, path)
+    assert [each.version for each in report.conflicts] == [2]
+    async with SqliteAdapter(path) as adapter:
+        assert [entry.withdrawn for entry in await adapter.history("secret", "k")] == ["erased"]
+
+
+@proves("transfer.erased", "transfer.dry-run")
+async def test_a_value_whose_erasure_was_left_out_before_is_not_taken_without_it(tmp_path: Path) -> None:
+    async def there(adapter: SqliteAdapter) -> None:
+        await adapter.write(draft("left", value=transfers.GOING))
+        await adapter.commit_outcome(outcome("failure", at("shared")))
+        await adapter.write(draft("shared", value=transfers.GOING))
+        await adapter.erase([at("left"), at("shared", version=3)], author="owner")
+
+    export, path = await parted(tmp_path, there, other_outcome)
+    assert (await merged(export, path)).conflict_count == 1
+    with closing(sqlite3.connect(path)) as raw, raw:  # as if no outcome had moved it here
+        raw.execute("UPDATE current SET confidence = 0.5 WHERE entity_path = 'shared'")
+    for dry_run in (True, False, False, True):
+        with pytest.raises(
+            ImportLineError, match="erases version 3 of 'k' under 'shared', whose value is gone"
+        ):
+            await transfers.imported(path, export, dry_run=dry_run)
 
 
 @proves("transfer.dry-run")
