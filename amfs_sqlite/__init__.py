@@ -78,9 +78,10 @@ if TYPE_CHECKING:
         VerificationResult,
     )
     from amfs_sqlite.reference import ReferenceAdapter
-    from amfs_sqlite.sqlite import SqliteAdapter
+    from amfs_sqlite.sqlite import BackupReport, RestoreReport, SqliteAdapter, restore
 else:
-    _ADAPTERS = {"ReferenceAdapter": "amfs_sqlite.reference", "SqliteAdapter": "amfs_sqlite.sqlite"}
+    _SQLITE = ("BackupReport", "RestoreReport", "SqliteAdapter", "restore")
+    _ADAPTERS = {"ReferenceAdapter": "amfs_sqlite.reference"} | dict.fromkeys(_SQLITE, "amfs_sqlite.sqlite")
 
     def __getattr__(name: str) -> object:
         """Adapters and agent memory are imported when first asked for: no program needs all of them."""
@@ -105,6 +106,7 @@ __all__ = [
     "Anchor",
     "AnchorSignature",
     "ArtifactRef",
+    "BackupReport",
     "Callback",
     "CausalEntry",
     "Change",
@@ -150,6 +152,7 @@ __all__ = [
     "RecordedOutcome",
     "Redacted",
     "ReferenceAdapter",
+    "RestoreReport",
     "RetentionReport",
     "ScopeInfo",
     "ScoreBreakdown",
@@ -170,4 +173,5 @@ __all__ = [
     "WatchHandle",
     "Write",
     "redact",
+    "restore",
 ]

@@ -118,7 +118,8 @@ class SqliteAdapter(AmfsAdapter, Transfer):
         It is one state of the store, however many processes write meanwhile, and none of them waits. The
         file has its name only when it is complete and on the disk. Raises InvalidArgumentError where
         something stands under that name, StoreCorruptError where the store does not verify, StoreFullError
-        where there is no room, and the other errors of a file; then there is no new file.
+        where there is no room, and the other errors of a file; then there is no new file. Cancelled, it ends
+        first: a file may stand there then, and is whole.
         """
         return await self._database.backup(dest)
 

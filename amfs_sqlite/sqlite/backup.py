@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from amfs_sqlite.clock import IdSource
-from amfs_sqlite.errors import StoreCorruptError
+from amfs_sqlite.errors import StoreBusyError, StoreCorruptError
 from amfs_sqlite.sqlite import copies, files, functions, integrity
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.translation import translated
@@ -16,6 +16,10 @@ COPY_INTO = "VACUUM INTO ?"
 CHECK_PAGES = "PRAGMA integrity_check(1)"
 SCHEMA = "PRAGMA user_version"
 HEAD = "SELECT sequence, digest FROM head"
+LOCKED_S = 5.0
+"""How long a file is waited for that is locked only while somebody takes up a log that was left beside it."""
+LONGEST_WAIT_S = 2_000_000.0
+"""SQLite counts milliseconds in 32 bits."""
 
 Begin = Callable[[sqlite3.Connection], Transaction]
 
@@ -48,30 +52,36 @@ def take(
     """
     copies.refuse_taken(destination, "dest")
     with translated(destination), copies.temporary_beside(destination, ids) as temporary:
-        copy(source, store, temporary)
+        copy(source, store, temporary, destination)
         report = checked(temporary, store, begin)
         copies.put(temporary, destination)
     return report._replace(path=destination)
 
 
-def take_of_file(uri: str, store: str, destination: str, ids: IdSource, begin: Begin) -> BackupReport:
+def take_of_file(
+    uri: str, store: str, destination: str, ids: IdSource, begin: Begin, *, busy_timeout_s: float
+) -> BackupReport:
     """As ``take``, on a connection of its own, so that neither readers nor writers wait."""
-    with translated(store), closing(reading(uri)) as source:
+    with translated(store), closing(reading(uri, busy_timeout_s)) as source:
         return take(source, store, destination, ids, begin)
 
 
-def reading(uri: str) -> sqlite3.Connection:
+def reading(uri: str, busy_timeout_s: float = LOCKED_S) -> sqlite3.Connection:
     """A connection for copying; the URI says that it may only read."""
-    return sqlite3.connect(uri, uri=True, isolation_level=None)
+    timeout_s = min(busy_timeout_s, LONGEST_WAIT_S)
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=timeout_s)
 
 
-def copy(source: sqlite3.Connection, store: str, temporary: str) -> None:
-    """Fill an empty file. A full disk is told of the file that was filled, damage of the store."""
+def copy(source: sqlite3.Connection, store: str, temporary: str, destination: str) -> None:
+    """Fill an empty file that is to become ``destination``, of which errors tell, as of a full disk.
+
+    Damage and locks are told of the store.
+    """
     try:
-        with translated(temporary):
+        with translated(destination):
             source.execute(COPY_INTO, (temporary,))
-    except StoreCorruptError as damaged:
-        raise StoreCorruptError(store, damaged.problem) from damaged
+    except (StoreBusyError, StoreCorruptError) as found:
+        raise type(found)(store, found.problem) from found
 
 
 def checked(path: str, store: str, begin: Begin) -> BackupReport:
@@ -116,7 +126,7 @@ def before_migration(path: str, version: int, newest: int, ids: IdSource) -> str
     kept = copies.free_name(f"{path}{files.BEFORE_MIGRATION}{newest}")
     with translated(kept), copies.temporary_beside(kept, ids) as temporary:
         with closing(reading(files.file_uri(path, "ro"))) as source:
-            copy(source, path, temporary)
+            copy(source, path, temporary, kept)
         with closing(reading(files.untouched_uri(temporary))) as connection:
             check_pages(connection, path)
             if connection.execute(SCHEMA).fetchone() != (version,):

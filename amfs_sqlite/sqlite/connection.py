@@ -90,6 +90,7 @@ class Database:
         self._inline_reads = inline_reads
         self._clock = clock
         self._ids = ids
+        self._busy_timeout_s = busy_timeout_s
         self._lock = WriteLock(self.path, in_memory=self.in_memory, timeout_s=busy_timeout_s)
         self._groups = Groups(self.path, namespace, self._lock)
         self._writer: Lane | None = None
@@ -421,7 +422,15 @@ class Database:
             )
         else:
             taking = asyncio.ensure_future(
-                asyncio.to_thread(take_of_file, self._target, self.path, name, self._ids, self._transaction)
+                asyncio.to_thread(
+                    take_of_file,
+                    self._target,
+                    self.path,
+                    name,
+                    self._ids,
+                    self._transaction,
+                    busy_timeout_s=self._busy_timeout_s,
+                )
             )
         await to_the_end(taking)
         return taking.result()

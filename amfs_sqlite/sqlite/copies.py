@@ -30,11 +30,16 @@ def put(temporary: str, path: str) -> None:
     """Give the file its name, which nobody may have; on the disk when this returns.
 
     The name is taken first and then replaced, since not every file system has a way to do both at once.
+    Whatever goes wrong, nothing stands under it.
     """
     sync(temporary)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    Path(temporary).replace(path)
-    sync_folder(path)
+    try:
+        Path(temporary).replace(path)
+        sync_folder(path)
+    except BaseException:
+        discard(path)
+        raise
 
 
 def discard(path: str) -> None:
@@ -53,9 +58,11 @@ def refuse_taken(path: str, argument: str) -> None:
 
 
 def free_name(path: str) -> str:
-    """This name, or with the first number behind it that makes it one that nobody has."""
+    """This name, or with the first number behind it that makes it free: neither taken nor with a log."""
     names = (path if number == 1 else f"{path}-{number}" for number in count(1))
-    return next(name for name in names if not os.path.lexists(name))
+    return next(
+        name for name in names if not any(os.path.lexists(name + side) for side in ("", *SIDE_SUFFIXES))
+    )
 
 
 def sync(path: str) -> None:

@@ -24,6 +24,8 @@ MAX_NAME_BYTES = 255 - 8
 MAX_PATH_BYTES = 512 - 8
 BEFORE_MIGRATION = ".before-schema-"
 """Between the name of a store and the schema it was about to get: a copy made before a migration."""
+BEFORE_RESTORE = ".before-restore-"
+"""Between the name of a store and the time: what stood there before a backup was put in its place."""
 
 # What belongs to a file while it is in use; beside another file of its name it would do damage.
 SIDE_SUFFIXES = ("-wal", "-shm", "-journal")

@@ -8,13 +8,24 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
+from amfs_sqlite.clock import Clock, SystemClock
 from amfs_sqlite.errors import StoreBusyError, StoreCorruptError, StoreError
-from amfs_sqlite.sqlite import copies, derived, files, functions, migrate, surroundings, symptoms
+from amfs_sqlite.sqlite import (
+    copies,
+    derived,
+    derived_checks,
+    files,
+    functions,
+    migrate,
+    scrubbing,
+    surroundings,
+    symptoms,
+)
 from amfs_sqlite.sqlite.locking import WriteLock
 from amfs_sqlite.sqlite.surroundings import Holder, Log
-from amfs_sqlite.sqlite.symptoms import HealthFinding
+from amfs_sqlite.sqlite.symptoms import HealthCode, HealthFinding
 from amfs_sqlite.sqlite.translation import translated
 
 MANY_FREE_PAGES = 1_000
@@ -25,6 +36,7 @@ PAGES = "PRAGMA page_count"
 FREE_PAGES = "PRAGMA freelist_count"
 PAGE_BYTES = "PRAGMA page_size"
 CHECK = "PRAGMA quick_check"
+SNAPSHOT = "BEGIN"
 
 
 class HealthReport(NamedTuple):
@@ -66,25 +78,62 @@ class Untreated(NamedTuple):
     error: StoreError
 
 
-def examine(path: str) -> HealthReport:
+class Visit(NamedTuple):
+    """A store as it stands, what was put right before, and what could not be."""
+
+    report: HealthReport
+    fixed: tuple[HealthFinding, ...] = ()
+    untreated: tuple[Untreated, ...] = ()
+
+
+class _Case(NamedTuple):
+    """What is treated: something about ``path``, which is the store or belongs to it."""
+
+    store: str
+    path: str
+    busy_timeout_s: float
+    clock: Clock
+
+
+def visit(path: str, *, fix: bool = False, clock: Clock | None = None, busy_timeout_s: float = 15.0) -> Visit:
+    """``examine``; with ``fix``, ``treat`` what was found, and examine again what came of it."""
+    clock = clock or SystemClock()
+    before = examine(path, clock=clock)
+    if not fix or not any(finding.can_fix for finding in before.findings):
+        return Visit(before)
+    untreated = treat(before, clock=clock, busy_timeout_s=busy_timeout_s)
+    after = examine(path, clock=clock)
+    left = {(finding.code, finding.path) for finding in after.findings}
+    failed = {(each.finding.code, each.finding.path) for each in untreated}
+    fixed = (each for each in before.findings if each.can_fix and (each.code, each.path) not in left | failed)
+    return Visit(after, tuple(fixed), untreated)
+
+
+def examine(path: str, *, clock: Clock | None = None) -> HealthReport:
     """Look at a store and at what is around it. Nothing is changed, and nothing is made beside it.
 
-    ``path`` is absolute. What cannot be opened, whatever it is, is a finding.
+    ``path`` is absolute. What cannot be opened, whatever it is, is a finding. By ``clock`` a copy that was
+    not finished is old enough to be one that nobody is making.
     """
+    clock = clock or SystemClock()
     try:
         with translated(path):
-            return _examined(path)
+            return _examined(path, clock)
     except StoreError as unreachable:
         return HealthReport(path, sqlite3.sqlite_version, findings=(_unusable(unreachable, path),))
 
 
-def treat(report: HealthReport, *, busy_timeout_s: float = 15.0) -> tuple[Untreated, ...]:
+def treat(
+    report: HealthReport, *, clock: Clock | None = None, busy_timeout_s: float = 15.0
+) -> tuple[Untreated, ...]:
     """Do something about each finding that says it can be fixed; what did not work, and why.
 
-    Rights are taken from others, a log is moved into its file, text index and tags are made anew, and
-    copies that were not finished are removed. ``busy_timeout_s`` is how long another process is
-    waited for. Whether all is well afterwards, ``examine`` says.
+    Rights are taken from others, a log is moved into its file, text index and tags are made anew, what was
+    left of erased records is removed, and so are copies that were not finished and still are not being made.
+    ``busy_timeout_s`` is how long another process is waited for. Whether all is well afterwards, ``examine``
+    says.
     """
+    clock = clock or SystemClock()
     failed = []
     treated = set()
     for finding in report.findings:
@@ -94,17 +143,17 @@ def treat(report: HealthReport, *, busy_timeout_s: float = 15.0) -> tuple[Untrea
         treated.add((treat_one, finding.path))
         try:
             with translated(finding.path):
-                treat_one(report.path, finding.path, busy_timeout_s)
+                treat_one(_Case(report.path, finding.path, busy_timeout_s, clock))
         except StoreError as error:
             failed.append(Untreated(finding, error))
     return tuple(failed)
 
 
-def _examined(path: str) -> HealthReport:
+def _examined(path: str, clock: Clock) -> HealthReport:
     holders = surroundings.holders([path, path + "-wal", path + "-shm"])
     is_ours = any(holder.pid == os.getpid() for holder in holders)
     log = None if is_ours else surroundings.log(path)
-    outside = tuple(symptoms.around(path, holders, log))
+    outside = tuple(symptoms.around(path, holders, log, clock.now()))
     # SQLite itself holds the file while it looks inside.
     inside = _inside(path)
     return HealthReport(
@@ -123,31 +172,46 @@ def _examined(path: str) -> HealthReport:
     )
 
 
-def _narrow(_store: str, path: str, _timeout_s: float) -> None:
-    Path(path).chmod(PRIVATE_FILE)
+def _narrow(case: _Case) -> None:
+    Path(case.path).chmod(PRIVATE_FILE)
 
 
-def _remove(_store: str, path: str, _timeout_s: float) -> None:
-    copies.discard(path)
+def _remove(case: _Case) -> None:
+    if not os.path.lexists(case.path):
+        return
+    if not surroundings.is_abandoned(case.path, case.clock.now()):
+        raise StoreBusyError(case.path, "is being made after all: somebody has it open, or just changed it")
+    copies.discard(case.path)
 
 
-def _empty_log(store: str, path: str, timeout_s: float) -> None:
+def _empty_log(case: _Case) -> None:
     def emptied(connection: sqlite3.Connection, lock: WriteLock) -> None:
         if not lock.empty_log(connection):
-            raise StoreBusyError(path, "is read by another process, and cannot be emptied before it ends")
+            raise StoreBusyError(
+                case.path, "is read by another process, and cannot be emptied before it ends"
+            )
 
-    _changing(store, timeout_s, emptied)
-
-
-def _make_anew(store: str, _path: str, timeout_s: float) -> None:
-    _changing(store, timeout_s, derived.make_anew)
+    _changing(case, emptied)
 
 
-def _changing(store: str, timeout_s: float, work: Callable[[sqlite3.Connection, WriteLock], None]) -> None:
-    lock = WriteLock(store, in_memory=False, timeout_s=timeout_s)
+def _make_anew(case: _Case) -> None:
+    _changing(case, derived.make_anew)
+
+
+def _scrub(case: _Case) -> None:
+    def scrubbed(connection: sqlite3.Connection, lock: WriteLock) -> None:
+        remains = scrubbing.scrub(connection, lock, case.store)
+        if scrubbing.is_due(connection):
+            raise StoreBusyError(case.store, f"holds what was erased: {remains[0]}")
+
+    _changing(case, scrubbed)
+
+
+def _changing(case: _Case, work: Callable[[sqlite3.Connection, WriteLock], None]) -> None:
+    lock = WriteLock(case.store, in_memory=False, timeout_s=case.busy_timeout_s)
     lock.attach()
     try:
-        uri = files.file_uri(store)
+        uri = files.file_uri(case.store)
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)) as connection:
             functions.register(connection)
             work(connection, lock)
@@ -155,12 +219,13 @@ def _changing(store: str, timeout_s: float, work: Callable[[sqlite3.Connection, 
         lock.detach()
 
 
-TREATMENTS: dict[str, Callable[[str, str, float], None]] = {
+TREATMENTS: dict[HealthCode, Callable[[_Case], None]] = {
     "wide_mode": _narrow,
     "half_made_copy": _remove,
     "large_log": _empty_log,
-    derived.TEXT_INDEX: _make_anew,
-    derived.TAGS: _make_anew,
+    "scrub_due": _scrub,
+    "text_index": _make_anew,
+    "tags": _make_anew,
 }
 
 
@@ -176,7 +241,8 @@ def _inside(path: str) -> _Inside:
 
 
 def _unusable(error: StoreError, path: str) -> HealthFinding:
-    return HealthFinding(error.code, "problem", path, error.problem, error.advice)
+    # Every code of a StoreError is one of these: a test holds them together.
+    return HealthFinding(cast("HealthCode", error.code), "problem", path, error.problem, error.advice)
 
 
 def _looked(path: str) -> _Inside:
@@ -201,7 +267,7 @@ def _read(uri: str, path: str) -> _Inside:
         (page_bytes,) = connection.execute(PAGE_BYTES).fetchone()
         found = [*_schema(path, schema), *_damage(path, connection), *_free(path, pages, free, page_bytes)]
         if schema == migrate.NEWEST and not any(each.code == "damaged" for each in found):
-            found += _derived(path, connection)
+            found += [*_scrub_due(path, connection), *_derived(path, connection)]
         return _Inside(schema, pages, free, tuple(found))
 
 
@@ -241,13 +307,26 @@ def _free(path: str, pages: int, free: int, page_bytes: int) -> Iterator[HealthF
 
 
 def _derived(path: str, connection: sqlite3.Connection) -> Iterator[HealthFinding]:
-    for code, problem in derived.faults(connection):
+    connection.execute(SNAPSHOT)  # Of the entries and what is indexed of them, while others write.
+    for code, problem in derived_checks.faults(derived.whole_file(connection)):
         yield HealthFinding(
             code,
             "problem",
             path,
             problem,
             "searches may miss entries until it is made anew, from the entries: --fix does so",
+            can_fix=True,
+        )
+
+
+def _scrub_due(path: str, connection: sqlite3.Connection) -> Iterator[HealthFinding]:
+    if scrubbing.is_due(connection):
+        yield HealthFinding(
+            "scrub_due",
+            "problem",
+            path,
+            "what was erased may still stand in free space or in the log: it was not written anew since",
+            "the next writer does so when it closes: --fix does so now",
             can_fix=True,
         )
 

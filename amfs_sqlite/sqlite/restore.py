@@ -60,23 +60,25 @@ def restore(
         raise InvalidArgumentError("path", f"is {quoted(target, 400)}, {problem}")
     uri = files.find(source, migrate.NEWEST)
     with translated(target), copies.temporary_beside(target, ids) as temporary:
-        contents = _copied(uri, source, temporary, moment, ids)
+        contents = _copied(uri, source, temporary, moment, ids, target=target)
         kept = None
         if is_taken:
-            kept = copies.free_name(f"{target}.before-restore-{moment.strftime(STAMP)}")
+            kept = copies.free_name(f"{target}{files.BEFORE_RESTORE}{moment.strftime(STAMP)}")
             _replace(temporary, target, kept)
         else:
             copies.put(temporary, target)
     return RestoreReport(target, kept, contents._replace(path=target))
 
 
-def _copied(uri: str, source: str, temporary: str, moment: datetime, ids: IdSource) -> backups.BackupReport:
+def _copied(
+    uri: str, source: str, temporary: str, moment: datetime, ids: IdSource, *, target: str
+) -> backups.BackupReport:
     def begin(connection: sqlite3.Connection) -> Transaction:
         return Transaction(connection, DEFAULT_NAMESPACE, AMFS_0_3, ids, moment)
 
     with translated(source), closing(backups.reading(uri)) as connection:
         backups.check_pages(connection, source)
-        backups.copy(connection, source, temporary)
+        backups.copy(connection, source, temporary, target)
     with closing(sqlite3.connect(files.file_uri(temporary), uri=True, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         migrate.run(connection, source, moment, ids)
@@ -88,21 +90,37 @@ def _replace(temporary: str, target: str, kept: str) -> None:
     """Never a moment without a file, where the file system has hard links; never one with another's log."""
     copies.sync(temporary)
     with _guarded(target), _alone(target):
-        for suffix in files.SIDE_SUFFIXES:
-            # SQLite has put what it could read of these into the file, and removed them.
-            if os.path.lexists(target + suffix):
-                Path(target + suffix).replace(kept + suffix)
-        if os.path.lexists(target):
-            _keep(target, kept)
-        Path(temporary).replace(target)
+        try:
+            _put_aside(target, kept)
+            Path(temporary).replace(target)
+        except BaseException:
+            if os.path.lexists(temporary):  # Otherwise it is in place, and what was there stays aside.
+                _put_back(kept, target)
+            raise
         copies.sync_folder(target)
 
 
-def _keep(target: str, kept: str) -> None:
-    try:
-        Path(kept).hardlink_to(target)
-    except OSError:
-        Path(target).replace(kept)
+def _put_aside(target: str, kept: str) -> None:
+    for suffix in files.SIDE_SUFFIXES:
+        # SQLite has put what it could read of these into the file, and removed them.
+        if os.path.lexists(target + suffix):
+            Path(target + suffix).replace(kept + suffix)
+    if os.path.lexists(target):
+        try:
+            Path(kept).hardlink_to(target)
+        except OSError:
+            Path(target).replace(kept)
+
+
+def _put_back(kept: str, target: str) -> None:
+    if os.path.lexists(kept):
+        if os.path.lexists(target):
+            Path(kept).unlink()  # It is the second name of the same file.
+        else:
+            Path(kept).replace(target)
+    for suffix in files.SIDE_SUFFIXES:
+        if os.path.lexists(kept + suffix):
+            Path(kept + suffix).replace(target + suffix)
 
 
 @contextmanager

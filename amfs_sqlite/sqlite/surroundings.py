@@ -8,6 +8,7 @@ import re
 import stat
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +40,7 @@ NETWORK_KINDS = frozenset(
 )
 OURS = ("", *files.SIDE_SUFFIXES, LOCK_SUFFIX)
 MARKER_BYTES = 72
+ABANDONED_AFTER_S = 3600.0
 SQLITE_HEADER = b"SQLite format 3\0"
 APPLICATION_AT = slice(68, 72)
 
@@ -97,15 +99,40 @@ def present(path: str) -> list[str]:
 
 
 def copies_beside(path: str) -> list[str]:
-    """What was copied from this store before it was migrated, or was put aside when it was restored."""
-    prefixes = tuple(f"{Path(path).name}.before-{what}-" for what in ("schema", "restore"))
-    return _beside(path, lambda name: name.startswith(prefixes) and not _PART.search(name))
+    """What was copied from this store before it was migrated, or was put aside when it was restored.
+
+    With the logs of those, and with those that were never finished. Raises OSError where the folder cannot be
+    listed.
+    """
+    prefixes = tuple(Path(path).name + between for between in (files.BEFORE_MIGRATION, files.BEFORE_RESTORE))
+    return _beside(path, lambda name: name.startswith(prefixes))
 
 
 def half_made(path: str) -> list[str]:
-    """Files in this folder under the names that copies have while they are made, with content of ours."""
+    """Files in this folder under the names that copies have while they are made, with content of ours.
+
+    Raises OSError where the folder cannot be listed.
+    """
     found = _beside(path, lambda name: _PART.search(name) is not None)
     return [each for each in found if _may_be_ours(each)]
+
+
+def is_abandoned(path: str, now: datetime) -> bool:
+    """Whether a copy that is half made is left alone: nobody we see has it open or changed it for an hour.
+
+    It is judged together with the files that SQLite keeps beside it. What is gone is not abandoned.
+    """
+    whole = path
+    for suffix in files.SIDE_SUFFIXES:
+        whole = whole.removesuffix(suffix)
+    family = [name for suffix in ("", *files.SIDE_SUFFIXES) if os.path.lexists(name := whole + suffix)]
+    try:
+        changed_s = [Path(each).stat().st_mtime for each in family]
+    except FileNotFoundError:
+        return False
+    if not changed_s or now.timestamp() - max(changed_s) < ABANDONED_AFTER_S:
+        return False
+    return not holders(family)
 
 
 def mode(path: str) -> int:
@@ -160,11 +187,8 @@ def process_name(pid: int) -> str:
 
 
 def _beside(path: str, is_wanted: Callable[[str], bool]) -> list[str]:
-    try:
-        with os.scandir(Path(path).parent) as entries:
-            return sorted(each.path for each in entries if is_wanted(each.name) and each.is_file())
-    except OSError:
-        return []
+    with os.scandir(Path(path).parent) as entries:
+        return sorted(each.path for each in entries if is_wanted(each.name) and each.is_file())
 
 
 def _may_be_ours(path: str) -> bool:

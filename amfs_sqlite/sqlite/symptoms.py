@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -15,15 +16,43 @@ LEAST_FREE_BYTES = 64 * 1024 * 1024
 OTHERS, OTHERS_WRITE, STICKY = 0o077, 0o022, 0o1000
 
 Level = Literal["note", "problem"]
+HealthCode = Literal[
+    "busy",
+    "corrupt",
+    "damaged",
+    "deleted_while_open",
+    "disk_space",
+    "folder_unread",
+    "foreign_file",
+    "free_pages",
+    "full",
+    "half_made_copy",
+    "hard_links",
+    "kept_copy",
+    "large_log",
+    "log_not_taken_up",
+    "network_filesystem",
+    "newer_schema",
+    "older_schema",
+    "read_only",
+    "scrub_due",
+    "sqlite_fault",
+    "store_error",
+    "tags",
+    "text_index",
+    "unavailable",
+    "wide_folder",
+    "wide_mode",
+]
 
 
 class HealthFinding(NamedTuple):
     """Something to know (a note), or to do something about (a problem). ``path`` is what it is about.
 
-    ``code`` is stable and short. ``can_fix`` says whether ``treat`` does something about it.
+    ``can_fix`` says whether ``treat`` does something about it.
     """
 
-    code: str
+    code: HealthCode
     level: Level
     path: str
     problem: str
@@ -31,16 +60,26 @@ class HealthFinding(NamedTuple):
     can_fix: bool = False
 
 
-def around(path: str, holders: Sequence[Holder], log: Log | None) -> Iterator[HealthFinding]:
+class _Beside(NamedTuple):
+    """Copies of a store that are finished, and copies that are not; or why they cannot be looked for."""
+
+    finished: Sequence[str] = ()
+    half_made: Sequence[str] = ()
+    unread: str = ""
+
+
+def around(path: str, holders: Sequence[Holder], log: Log | None, now: datetime) -> Iterator[HealthFinding]:
     """All of it, on what was found out about processes and the log."""
+    beside = _beside(path)
     yield from _sqlite(path)
     yield from _filesystem(path)
-    yield from _modes(path)
+    yield from _modes(path, beside)
     yield from _links(path)
     yield from _gone(holders)
     yield from _large_log(path, log)
-    yield from _copies(path)
-    yield from _half_made(path)
+    yield from _copies(beside)
+    yield from _half_made(beside, now)
+    yield from _unread(path, beside)
     yield from _disk(path)
 
 
@@ -50,6 +89,17 @@ def free_bytes(path: str) -> int | None:
         return shutil.disk_usage(Path(path).parent).free
     except OSError:
         return None
+
+
+def _beside(path: str) -> _Beside:
+    try:
+        half_made = surroundings.half_made(path)
+        found = surroundings.copies_beside(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return _Beside()  # Nor is there a store, which is told.
+    except OSError as refused:
+        return _Beside(unread=refused.strerror or str(refused))
+    return _Beside([each for each in found if each not in half_made], half_made)
 
 
 def _sqlite(path: str) -> Iterator[HealthFinding]:
@@ -75,10 +125,10 @@ def _filesystem(path: str) -> Iterator[HealthFinding]:
         )
 
 
-def _modes(path: str) -> Iterator[HealthFinding]:
+def _modes(path: str, beside: _Beside) -> Iterator[HealthFinding]:
     if os.name != "posix":
         return
-    for each in _private(path):
+    for each in _private(path, beside):
         if (mode := surroundings.mode(each)) & OTHERS:
             yield HealthFinding(
                 "wide_mode",
@@ -99,11 +149,11 @@ def _modes(path: str) -> Iterator[HealthFinding]:
         )
 
 
-def _private(path: str) -> list[str]:
+def _private(path: str, beside: _Beside) -> list[str]:
     """All files here that hold, or held, what is stored."""
     if not Path(path).is_file():
         return []
-    return [*surroundings.present(path), *surroundings.copies_beside(path), *surroundings.half_made(path)]
+    return [*surroundings.present(path), *beside.finished, *beside.half_made]
 
 
 def _links(path: str) -> Iterator[HealthFinding]:
@@ -144,8 +194,8 @@ def _large_log(path: str, log: Log | None) -> Iterator[HealthFinding]:
     yield HealthFinding("large_log", "problem", path + "-wal", problem, advice, can_fix=True)
 
 
-def _copies(path: str) -> Iterator[HealthFinding]:
-    for each in surroundings.copies_beside(path):
+def _copies(beside: _Beside) -> Iterator[HealthFinding]:
+    for each in beside.finished:
         yield HealthFinding(
             "kept_copy",
             "note",
@@ -156,10 +206,10 @@ def _copies(path: str) -> Iterator[HealthFinding]:
         )
 
 
-def _half_made(path: str) -> Iterator[HealthFinding]:
-    for each in surroundings.half_made(path):
-        if surroundings.holders([each]):
-            continue  # It is being made.
+def _half_made(beside: _Beside, now: datetime) -> Iterator[HealthFinding]:
+    for each in beside.half_made:
+        if not surroundings.is_abandoned(each, now):
+            continue  # It may be being made.
         yield HealthFinding(
             "half_made_copy",
             "problem",
@@ -167,6 +217,17 @@ def _half_made(path: str) -> Iterator[HealthFinding]:
             f"a copy of {files.size(each)} bytes that was not finished",
             "remove it: --fix does so",
             can_fix=surroundings.PROC.is_dir(),
+        )
+
+
+def _unread(path: str, beside: _Beside) -> Iterator[HealthFinding]:
+    if beside.unread:
+        yield HealthFinding(
+            "folder_unread",
+            "note",
+            str(Path(path).parent),
+            f"cannot be listed ({beside.unread}): whether copies lie beside the store is not known",
+            "look again as a user who may list it",
         )
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from amfs_sqlite.sqlite import BackupReport, RestoreReport
-from amfs_sqlite.sqlite.opening import refusal
-from amfs_sqlite.sqlite.restore import restore as restored
+from amfs_sqlite import BackupReport, RestoreReport
+from amfs_sqlite import restore as restored
+from amfs_sqlite.sqlite import refusal
 from bridge import rendering
 from bridge.cli.layout import Row, fact
 from bridge.cli.options import EPILOG, PLACE, answer, asked, given_settings, json_option, setting_options

@@ -1,28 +1,18 @@
 """`doctor`: what is wrong with a store and around it, and putting right what needs no question."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from amfs_sqlite.errors import StoreError
-from amfs_sqlite.sqlite.health import HealthReport, Untreated, examine, treat
-from amfs_sqlite.sqlite.opening import refusal
-from amfs_sqlite.sqlite.symptoms import HealthFinding
+from amfs_sqlite.sqlite import HealthFinding, HealthReport, Visit, refusal, visit
 from bridge import rendering
 from bridge.cli.exits import DONE, FOUND
 from bridge.cli.layout import Row, blank, fact
 from bridge.cli.options import EPILOG, PLACE, answer, given_settings, json_option, setting_options
 from bridge.cli.output import REF_BYTES, Output
 from bridge.cli.store import place
-
-
-class _Visit(NamedTuple):
-    """A store as it stands, what was put right before, and what could not be."""
-
-    report: HealthReport
-    fixed: Sequence[HealthFinding] = ()
-    untreated: Sequence[Untreated] = ()
 
 
 @click.command(epilog=EPILOG)
@@ -36,7 +26,8 @@ def doctor(*, fix: bool, as_json: bool) -> int:
     keeps it, the text index and the tags, the schema, what copies were left, and room on the disk. A
     store that cannot be opened is looked at too. Whether the records are what was written, `verify`
     checks. Nothing is changed without --fix, which takes rights from others, empties the log into the
-    file, makes text index and tags anew, and removes copies that were never finished.
+    file, makes text index and tags anew, ends an erasure that was cut short, and removes copies that were
+    never finished and that nobody has touched for an hour.
 
     JSON: {"ok", "path", "sqliteVersion", "filesystem", "fileBytes", "walBytes", "log": {"frameCount",
     "movedCount", "reachableCount", "readers"}, "holders": [{"pid", "name"}], "diskFreeBytes",
@@ -47,24 +38,13 @@ def doctor(*, fix: bool, as_json: bool) -> int:
     settings = place(given_settings())
     if fix and settings.mode == "ro":
         raise refusal(settings.db)
-    visit = _visited(settings.db, settings.busy_timeout_s, fix=fix)
-    answer(lambda: _document(visit), lambda out: _rows(out, visit), as_json=as_json)
-    return DONE if visit.report.ok else FOUND
+    found = visit(settings.db, fix=fix, busy_timeout_s=settings.busy_timeout_s)
+    answer(lambda: _document(found), lambda out: _rows(out, found), as_json=as_json)
+    return DONE if found.report.ok else FOUND
 
 
-def _visited(path: str, busy_timeout_s: float, *, fix: bool) -> _Visit:
-    before = examine(path)
-    if not fix or not any(finding.can_fix for finding in before.findings):
-        return _Visit(before)
-    untreated = treat(before, busy_timeout_s=busy_timeout_s)
-    after = examine(path)
-    left = {(finding.code, finding.path) for finding in after.findings}
-    fixed = [each for each in before.findings if each.can_fix and (each.code, each.path) not in left]
-    return _Visit(after, fixed, untreated)
-
-
-def _document(visit: _Visit) -> dict[str, Any]:
-    report = visit.report
+def _document(found: Visit) -> dict[str, Any]:
+    report = found.report
     log = report.log
     return {
         "ok": report.ok,
@@ -87,10 +67,10 @@ def _document(visit: _Visit) -> dict[str, Any]:
         "pageCount": report.page_count,
         "freePageCount": report.free_page_count,
         "findings": [_finding(each) for each in report.findings],
-        "fixed": [_finding(each) for each in visit.fixed],
+        "fixed": [_finding(each) for each in found.fixed],
         "notFixed": [
             {"code": each.finding.code, "path": each.finding.path, "error": _said(each.error)}
-            for each in visit.untreated
+            for each in found.untreated
         ],
     }
 
@@ -106,21 +86,21 @@ def _finding(finding: HealthFinding) -> dict[str, Any]:
     }
 
 
-def _rows(out: Output, visit: _Visit) -> Iterator[Row]:
-    yield from _facts(out, visit.report)
-    for finding in visit.fixed:
+def _rows(out: Output, found: Visit) -> Iterator[Row]:
+    yield from _facts(out, found.report)
+    for finding in found.fixed:
         yield blank()
         yield from _told(out, "fixed", "green", finding, "")
-    for finding in visit.report.findings:
+    for finding in found.report.findings:
         yield blank()
         style = "yellow" if finding.level == "note" else "bold red"
         yield from _told(out, finding.level, style, finding, finding.advice)
-    for each in visit.untreated:
+    for each in found.untreated:
         yield blank()
         yield Row((out.text("not fixed", "bold red"), out.text(each.finding.code)), rail="  ")
         yield Row((out.line(_said(each.error)),), "  ", "  ")
     yield blank()
-    problems = [each for each in visit.report.findings if each.level == "problem"]
+    problems = [each for each in found.report.findings if each.level == "problem"]
     if problems:
         yield Row(
             (out.text(f"{rendering.counted(len(problems), 'problem')}: something is to be done", "bold red"),)

@@ -49,6 +49,7 @@ def test_what_it_finds_is_told_with_what_to_do_and_put_right_only_when_asked(sto
     store.chmod(0o640)
     left = store.with_name("copy.db.0123abcd.part")
     left.touch(0o600)
+    os.utime(left, (0, 0))
     store.with_name("other.db").hardlink_to(store)
     before = contents(store.parent)
     ran = run("doctor")

@@ -17,11 +17,12 @@ def path(tmp_path: Path) -> str:
 
 
 async def fill(path: Path) -> None:
-    """Some entries, indexed."""
+    """Some entries, indexed; every other one has a word that is not in ASCII."""
     async with SqliteAdapter(path) as adapter:
         for number in range(20):
             tags = ("even",) if number % 2 == 0 else ("odd", "bright")
-            await adapter.write(draft("svc", f"k{number}", f"word w{number} \u00fcber", tags=tags))
+            word = "over" if number % 2 == 0 else "\u00fcber"
+            await adapter.write(draft("svc", f"k{number}", f"word w{number} {word}", tags=tags))
         await adapter.write(draft("svc", "k0", "changed", tags=("even", "new")))
 
 

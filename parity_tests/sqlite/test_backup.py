@@ -6,19 +6,24 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
 from amfs_sqlite import (
     HANDOFF,
     AdapterClosedError,
+    BackupReport,
     InvalidArgumentError,
     SearchQuery,
     SqliteAdapter,
+    StoreBusyError,
     StoreCorruptError,
+    StoreError,
+    StoreFullError,
     StoreUnavailableError,
 )
-from amfs_sqlite.sqlite import BackupReport
+from amfs_sqlite.sqlite import backup, copies
 from parity_tests.concurrency.crew import received, started
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
@@ -26,6 +31,19 @@ from parity_tests.sqlite import disk, others
 from parity_tests.sqlite.internals import write_directly
 
 REMOVED = "what was removed for good"
+
+
+class RefusingConnection(sqlite3.Connection):
+    """A source whose copy fails as the test says."""
+
+    code = sqlite3.SQLITE_FULL
+
+    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+        if sql != backup.COPY_INTO:
+            return super().execute(sql, *parameters)
+        error = sqlite3.OperationalError("it does not go")
+        error.sqlite_errorcode = self.code
+        raise error
 
 
 @pytest.fixture(autouse=True)
@@ -163,6 +181,74 @@ async def test_a_backup_that_cannot_be_made_is_refused_by_its_own_name(path: str
             await adapter.backup("")
     with pytest.raises(AdapterClosedError):
         await adapter.backup(tmp_path / "backup.db")
+
+
+@proves("backups.new-file")
+async def test_a_backup_that_cannot_get_its_name_leaves_nothing_under_it(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> NoReturn:
+        raise OSError(5, "Input/output error")
+
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+        before = disk.names(tmp_path)
+        for place, name in ((Path, "replace"), (copies, "sync_folder")):
+            with monkeypatch.context() as patched:
+                patched.setattr(place, name, refused)
+                with pytest.raises(StoreUnavailableError, match="Input/output error"):
+                    await adapter.backup(tmp_path / "backup.db")
+            assert disk.names(tmp_path) == before
+
+
+@proves("backups.told")
+@pytest.mark.parametrize(
+    ("code", "error", "named"),
+    [
+        (sqlite3.SQLITE_FULL, StoreFullError, "backup.db"),
+        (sqlite3.SQLITE_IOERR, StoreUnavailableError, "backup.db"),
+        (sqlite3.SQLITE_BUSY, StoreBusyError, "store.db"),
+        (sqlite3.SQLITE_CORRUPT, StoreCorruptError, "store.db"),
+    ],
+)
+async def test_what_keeps_a_backup_from_being_made_is_told_by_a_name_that_is_known(
+    path: str, monkeypatch: pytest.MonkeyPatch, code: int, error: type[StoreError], named: str
+) -> None:
+    folder = Path(path).parent
+
+    def reading(uri: str, _: float) -> sqlite3.Connection:
+        return sqlite3.connect(uri, uri=True, factory=RefusingConnection)
+
+    monkeypatch.setattr(RefusingConnection, "code", code)
+    monkeypatch.setattr(backup, "reading", reading)
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+        with pytest.raises(error) as refused:
+            await adapter.backup(folder / "backup.db")
+    assert refused.value.path == str(folder / named)
+    assert ".part" not in str(refused.value)
+    assert [name for name in disk.names(folder) if "backup" in name] == []
+
+
+@proves("backups.told")
+@pytest.mark.parametrize(
+    ("busy_timeout_s", "waits_ms"), [(0.0, 0), (0.25, 250), (1e12, int(backup.LONGEST_WAIT_S * 1000))]
+)
+async def test_a_backup_waits_for_others_as_long_as_its_adapter_does(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy_timeout_s: float, waits_ms: int
+) -> None:
+    waited, reading = [], backup.reading
+
+    def looking(uri: str, timeout_s: float) -> sqlite3.Connection:
+        connection = reading(uri, timeout_s)
+        waited.append(connection.execute("PRAGMA busy_timeout").fetchone())
+        return connection
+
+    monkeypatch.setattr(backup, "reading", looking)
+    async with SqliteAdapter(path, busy_timeout_s=busy_timeout_s) as adapter:
+        await adapter.write(draft())
+        await adapter.backup(tmp_path / "backup.db")
+    assert waited == [(waits_ms,)]
 
 
 @proves("backups.free-space")

@@ -19,9 +19,10 @@ from amfs_sqlite import (
     StoreCorruptError,
     StoreError,
     StoreUnavailableError,
+    restore,
 )
 from amfs_sqlite.clock import FixedClock
-from amfs_sqlite.sqlite import Mode, migrate, restore
+from amfs_sqlite.sqlite import Mode, migrate
 from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
 from parity_tests.concurrency.crew import received, started
 from parity_tests.drafts import draft
@@ -287,3 +288,68 @@ async def test_where_there_are_no_hard_links_the_old_store_is_kept_too(
     assert report.kept is not None
     assert await said_by(report.kept) == "now"
     assert await said_by(store) == "then"
+
+
+@pytest.fixture
+def in_place_refused(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Everything gets its name but the restored file."""
+    replace = Path.replace
+
+    def refused(name: Path, target: str) -> Path:
+        if name.suffix == ".part":
+            raise PermissionError(13, "Permission denied")
+        return replace(name, target)
+
+    monkeypatch.setattr(Path, "replace", refused)
+    return monkeypatch
+
+
+@proves("backups.undone")
+@pytest.mark.parametrize("has_links", [True, False])
+async def test_a_restoring_that_cannot_end_leaves_the_old_store_under_its_one_name(
+    backup: Path, store: Path, in_place_refused: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    def impossible(*_: object) -> None:
+        raise PermissionError(1, "not permitted here")
+
+    if not has_links:
+        in_place_refused.setattr(Path, "hardlink_to", impossible)
+    before = disk.names(store.parent)
+    with pytest.raises(StoreError, match="Permission denied"):
+        restore(backup, store, force=True)
+    in_place_refused.undo()
+    assert disk.names(store.parent) == before
+    assert await said_by(store) == "now"
+    restore(backup, store, force=True)
+    assert await said_by(store) == "then"
+
+
+@proves("backups.undone", "backups.logs-apart")
+@pytest.mark.parametrize("has_file", [True, False], ids=["damaged", "missing"])
+async def test_a_restoring_that_cannot_end_leaves_logs_where_they_were(
+    backup: Path, path: str, in_place_refused: pytest.MonkeyPatch, has_file: bool
+) -> None:
+    await left_by_a_killed_process(Path(path))
+    if has_file:
+        disk.put(path, b"no database any more" * 500)
+    else:
+        disk.remove(path)
+    names, before = sorted(everything_in(Path(path).parent)), disk.data(f"{path}-wal")
+    with pytest.raises(StoreError, match="Permission denied"):
+        restore(backup, path, force=True)
+    in_place_refused.undo()
+    assert sorted(everything_in(Path(path).parent)) == names
+    assert disk.data(f"{path}-wal") == before
+    assert disk.stands(path) == has_file
+
+
+@proves("backups.kept", "backups.logs-apart")
+async def test_what_is_kept_never_gets_a_name_with_the_log_of_another(backup: Path, path: str) -> None:
+    await left_by_a_killed_process(Path(path))
+    disk.remove(path)
+    first = restore(backup, path, force=True, clock=NOON)
+    assert disk.stands(f"{first.kept}-wal")
+    second = restore(backup, path, force=True, clock=NOON)
+    assert second.kept == f"{first.kept}-2"
+    assert second.kept is not None
+    assert await said_by(second.kept) == "then"

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from amfs_sqlite import SearchQuery, SqliteAdapter
-from amfs_sqlite.sqlite import derived, migrate
+from amfs_sqlite.sqlite import migrate
 from amfs_sqlite.sqlite.health import examine, treat
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
@@ -32,8 +32,8 @@ TAG_DAMAGE = {
     "surplus": ["INSERT INTO entry_tags VALUES ('bright', 1)"],
     "another": ["UPDATE entry_tags SET tag = 'dark' WHERE tag = 'bright'"],
 }
-DAMAGE = [(derived.TEXT_INDEX, name, done) for name, done in INDEX_DAMAGE.items()]
-DAMAGE += [(derived.TAGS, name, done) for name, done in TAG_DAMAGE.items()]
+DAMAGE = [("text_index", name, done) for name, done in INDEX_DAMAGE.items()]
+DAMAGE += [("tags", name, done) for name, done in TAG_DAMAGE.items()]
 
 
 @proves("doctor.derived")
@@ -59,6 +59,48 @@ async def test_an_index_that_differs_is_found_and_made_anew(
     with closing(sqlite3.connect(store)) as raw:
         objects = {(kind, each): sql for kind, each, sql in raw.execute(migrate.OBJECTS)}
     assert objects == migrate.objects()
+
+
+# What SQLite keeps of the words by itself: verify leaves that to SQLite's own check.
+INSIDE = ("lists alone", "torn", "garbled")
+
+
+async def index_findings(path: str) -> list[str]:
+    """What verify says of what is indexed."""
+    async with SqliteAdapter(path, mode="ro") as adapter:
+        return [each.code for each in (await adapter.verify()).findings if each.code == "index"]
+
+
+@proves("doctor.agrees")
+@pytest.mark.parametrize(
+    ("name", "statements"), [(name, done) for _, name, done in DAMAGE if name not in INSIDE]
+)
+async def test_what_is_found_of_an_index_verify_finds_too(
+    store: str, name: str, statements: list[str]
+) -> None:
+    with changed_behind(store, *statements):
+        assert not examine(store).ok
+    assert await index_findings(store)
+
+
+@proves("doctor.agrees")
+async def test_words_that_other_tables_of_characters_cut_otherwise_are_no_fault(store: str) -> None:
+    with changed_behind(
+        store, "UPDATE text_index SET tokens = 'svc k1 odd bright word w1 ber' WHERE rowid = 2"
+    ):
+        report = examine(store)
+    assert (problems(report), report.ok) == ([], True)
+    assert await index_findings(store) == []
+
+
+@proves("doctor.agrees")
+async def test_an_index_that_claims_more_than_there_is_is_a_fault_for_both(store: str) -> None:
+    with changed_behind(store, "UPDATE text_state SET indexed_version_id = 999"):
+        report = examine(store)
+    assert problems(report) == ["text_index"]
+    assert await index_findings(store) == ["index"]
+    assert treat(report) == ()
+    assert (examine(store).ok, await index_findings(store)) == (True, [])
 
 
 @proves("doctor.derived", "doctor.nothing-unasked")
