@@ -3,6 +3,7 @@
 from amfs_sqlite.sqlite.adapter import SqliteAdapter
 from amfs_sqlite.sqlite.backup import BackupReport
 from amfs_sqlite.sqlite.connection import StoreDescription
+from amfs_sqlite.sqlite.exporting import export_to_file
 from amfs_sqlite.sqlite.health import HealthReport, Visit, visit
 from amfs_sqlite.sqlite.opening import Mode, refusal
 from amfs_sqlite.sqlite.restore import RestoreReport, restore
@@ -17,6 +18,7 @@ __all__ = [
     "SqliteAdapter",
     "StoreDescription",
     "Visit",
+    "export_to_file",
     "refusal",
     "restore",
     "visit",

@@ -135,7 +135,10 @@ class Database:
     async def scan(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """As ``read``, for what takes long: on a connection of its own, so that no other reader waits."""
+        """As ``read``, for what takes long, or calls somebody on the way: it crosses alone, and runs once.
+
+        On a connection of its own, so that no other reader waits; in memory there is but one.
+        """
         answer: T = await self._lane(self._scanner).submit(
             lambda connection, ground: body(self._reading(connection, ground), *args, **kwargs)
         )
@@ -246,7 +249,8 @@ class Database:
             try:
                 self._writer = Lane(self._connect_writer, self._groups.write, self._announce)
                 if self.in_memory:
-                    self._reader = self._scanner = self._writer
+                    self._reader = self._writer
+                    self._scanner = Lane(self._share_writer, self._groups.read, group_limit=1)
                 else:
                     self._reader = Lane(self._connect_reader, self._groups.read)
                     self._scanner = Lane(self._connect_reader, self._groups.read, group_limit=1)
@@ -285,6 +289,9 @@ class Database:
 
     def _connect_reader(self, lane: Lane) -> Awaitable[aiosqlite.Connection]:
         return self._connect(lane, self._prepare_reader)
+
+    async def _share_writer(self, _lane: Lane) -> aiosqlite.Connection:
+        return await self._lane(self._writer).connected()
 
     async def _connect(
         self, lane: Lane, prepare: Callable[[sqlite3.Connection], None]

@@ -1,18 +1,23 @@
 """Exporting: the whole store, line by line, in one snapshot."""
 
+import asyncio
+import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, ParamSpec
 
+from amfs_sqlite.clock import IdSource, RandomIds
 from amfs_sqlite.models import Commit
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.rules import transfer
 from amfs_sqlite.rules.transfer import ExportReport
-from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite import copies, files, migrate
 from amfs_sqlite.sqlite.connection import Database
+from amfs_sqlite.sqlite.lanes import to_the_end
 from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, commit_of, effect_of, entry_of, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.translation import translated
 
 TOTALS = """
 SELECT h.sequence, h.digest, (SELECT count(*) FROM commits), (SELECT count(*) FROM versions),
@@ -36,7 +41,11 @@ SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confide
        e.reason, e.resulting_version
 FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id WHERE e.outcome_id = ? ORDER BY e.id"""
 STEP = 100
+BUFFER_BYTES = 1024 * 1024
 TORN = "the commit log does not hold together; verify tells where"
+
+
+Args = ParamSpec("Args")
 
 
 class _StoppedError(Exception):
@@ -49,21 +58,52 @@ async def run(
     """Write it all, on another thread, which stops when this is cancelled."""
     stopped, failed = threading.Event(), list[Exception]()
 
-    def write_on(line: bytes) -> None:
-        if stopped.is_set():
-            raise _StoppedError
-        try:
-            write(line)
-        except Exception as error:  # the receiver's own, not to be taken for the store's
-            failed.append(error)
-            raise _StoppedError from error
+    def calling(given: Callable[Args, object]) -> Callable[Args, None]:
+        """What the receiver raises is its own, and not to be taken for the store's."""
+
+        def call(*args: Args.args, **kwargs: Args.kwargs) -> None:
+            if stopped.is_set():
+                raise _StoppedError
+            try:
+                given(*args, **kwargs)
+            except Exception as error:
+                failed.append(error)
+                raise _StoppedError from error
+
+        return call
 
     try:
-        return await database.scan(export, write_on, progress)
+        return await database.scan(export, calling(write), progress and calling(progress))
     except _StoppedError:
         raise failed[0] from None
     finally:
         stopped.set()
+
+
+async def export_to_file(
+    export: Callable[..., Awaitable[ExportReport]],
+    dest: str | os.PathLike[str],
+    *,
+    progress: Progress | None = None,
+    ids: IdSource | None = None,
+) -> ExportReport:
+    """Export to a new file of its owner's alone, which gets its name when all of it is on the disk.
+
+    ``export`` is the ``export_to`` of a store. Raises InvalidArgumentError where something stands at
+    ``dest``, and a StoreError for what the system refuses; then there is no new file.
+    """
+    path = files.resolve(dest)
+    copies.refuse_taken(path, "dest")
+    with translated(path), copies.temporary_beside(path, ids or RandomIds()) as temporary:
+        with open(temporary, "wb", BUFFER_BYTES) as stream:  # noqa: ASYNC230, PTH123 - made, not yet filled
+
+            def write(line: bytes) -> None:
+                with translated(path):
+                    stream.write(line)
+
+            report = await export(write, progress=progress)
+        await to_the_end(asyncio.to_thread(copies.put, temporary, path))
+    return report
 
 
 def export(tx: Transaction, write: Callable[[bytes], object], progress: Progress | None) -> ExportReport:

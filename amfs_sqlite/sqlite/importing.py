@@ -12,7 +12,7 @@ from amfs_sqlite.rules.transfer import (
     ImportConflict,
     ImportReport,
 )
-from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite import migrate, scrubbing
 from amfs_sqlite.sqlite.connection import Database
 from amfs_sqlite.sqlite.looking import Imagined, Looking
 from amfs_sqlite.sqlite.receiving import Address, Received
@@ -54,8 +54,10 @@ class Import:
             await self._store(together)
             if self._progress is not None:
                 self._progress(self._reader.byte_count)
-        # An import that was ended may have erased before it, so this is not asked of this one's counts.
-        remains = RetentionReport() if self._dry_run else await self._database.remove(_scrubbed)
+        remains = RetentionReport()
+        # An import that was ended, or anybody else, may have left it to this one.
+        if not self._dry_run and (self._counts["erased"] or await self._database.read(_is_due)):
+            remains = await self._database.remove(_scrubbed)
         return ImportReport(
             store_id=self._database.store_id,
             dry_run=self._dry_run,
@@ -150,6 +152,10 @@ def _look(
     for each in together:
         receiving.receive(each)
     return receiving.received
+
+
+def _is_due(tx: Transaction) -> bool:
+    return scrubbing.is_due(tx.connection)
 
 
 def _scrubbed(_tx: Transaction) -> RetentionReport:

@@ -22,7 +22,11 @@ ANSWERS_A_TURN = 16
 
 T = TypeVar("T")
 Body = Callable[[sqlite3.Connection, Ground | None], Any]
-"""A job: it is given the connection, and in a transaction that writes what commits build on."""
+"""A job: it is given the connection, and in a transaction that writes what commits build on.
+
+One that shares a transaction may run twice, since all run once more where one of them fails: what it does
+beside the database, such as calling somebody, needs a crossing of its own.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,15 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 import click
 
-from amfs_sqlite.clock import RandomIds
 from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.transfer import ExportReport, ImportConflict, ImportReport
-from amfs_sqlite.sqlite import copies, files
+from amfs_sqlite.sqlite import export_to_file, files
 from amfs_sqlite.sqlite.translation import translated
 from bridge import rendering
 from bridge.cli import records
@@ -51,8 +51,10 @@ def export(destination: str | None, *, as_json: bool) -> None:
         _to_standard_output()
         return
     path = files.resolve(destination)
-    copies.refuse_taken(path, "to")
-    report = _to_file(path)
+    with bar("export") as told:
+        report = asked(
+            lambda store: export_to_file(partial(transfer.export, store.session), path, progress=told)
+        )
     answer(
         lambda: report.to_wire() | {"path": path}, lambda out: _exported(out, path, report), as_json=as_json
     )
@@ -69,7 +71,8 @@ def import_(source: str, *, dry_run: bool, as_json: bool) -> int:
     Every line is checked against its hashes first. A new or empty store becomes equal to the exported
     one. Elsewhere what is new follows behind what is there, what is known is passed over, and a record
     whose versions differ is left out and named; then the command ends with 1. What was erased here stays
-    erased. An import that was ended goes on when it is run again.
+    erased. What the export erased is erased here too; where a copy of it remains, that is told, and the
+    command ends with 1. An import that was ended goes on when it is run again.
 
     JSON: {"storeId", "dryRun", "commitCount", "versionCount", "outcomeCount", "erasedCount",
     "knownCommitCount", "knownVersionCount", "leftOutCommitCount", "leftOutVersionCount",
@@ -84,7 +87,7 @@ def import_(source: str, *, dry_run: bool, as_json: bool) -> int:
                 where_missing="imagine" if dry_run else "make",
             )
     answer(report.to_wire, lambda out: _imported(out, report), as_json=as_json)
-    return FOUND if report.conflict_count else DONE
+    return FOUND if report.conflict_count or report.remains else DONE
 
 
 def _to_standard_output() -> None:
@@ -117,20 +120,6 @@ def _refused(failed: OSError) -> Exception:
     if failed.errno in READER_LEFT:
         return ReaderLeftError()
     return OutputError(failed.strerror or str(failed))
-
-
-def _to_file(path: str) -> ExportReport:
-    with translated(path), copies.temporary_beside(path, RandomIds()) as temporary:
-        with Path(temporary).open("wb", BUFFER_BYTES) as stream:
-
-            def write(line: bytes) -> None:
-                with translated(path):
-                    stream.write(line)
-
-            with bar("export") as told:
-                report = asked(lambda store: transfer.export(store.session, write, progress=told))
-        copies.put(temporary, path)
-    return report
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from bridge.operations import transfer
 from bridge.session import Session
 from parity_tests.cli.conftest import Run, looked
 from parity_tests.cli.test_exits import said
-from parity_tests.drafts import draft
+from parity_tests.drafts import at, draft
 from parity_tests.ledger import proves
 
 
@@ -130,6 +131,25 @@ def test_what_is_left_out_is_named_and_ends_with_1(store: Path, run: Run, tmp_pa
     found: MemoryEntry | None = looked(other, lambda adapter: adapter.read("listing/482", "assessment"))
     assert found is not None
     assert found.value == "other"
+
+
+@proves("transfer.import-command")
+def test_a_copy_that_may_hold_what_the_export_erased_is_told_and_ends_with_1(
+    store: Path, run: Run, tmp_path: Path
+) -> None:
+    path, other = tmp_path / "export.jsonl", tmp_path / "other.db"
+    assert run("export", "--to", str(path)).code == 0
+    assert run("import", str(path), "--db", str(other)).code == 0
+    looked(
+        store,
+        lambda adapter: adapter.erase([at("listing/482", "assessment")], author="owner"),
+    )
+    path.unlink()
+    assert run("export", "--to", str(path)).code == 0
+    shutil.copyfile(other, f"{other}.before-schema-2")
+    ran = run("import", str(path), "--db", str(other))
+    assert (ran.code, ran.err) == (1, "")
+    assert ".before-schema-2 is a copy from before" in "".join(line.strip() for line in ran.out.splitlines())
 
 
 @proves("transfer.import-command")

@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,20 @@ import pytest
 from amfs_sqlite import (
     HANDOFF,
     AmfsError,
+    ExportReport,
     ImportLineError,
+    InvalidArgumentError,
     SearchQuery,
     SqliteAdapter,
     StoreCorruptError,
+    StoreUnavailableError,
+    VersionConflictError,
 )
-from amfs_sqlite.sqlite import importing
+from amfs_sqlite.sqlite import export_to_file, exporting, importing
 from parity_tests.cli import stories
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
-from parity_tests.sqlite import transfers
+from parity_tests.sqlite import disk, transfers
 from parity_tests.sqlite.internals import store_id_of
 from parity_tests.state import state
 
@@ -150,6 +155,22 @@ async def test_an_export_holds_nothing_that_was_written_after_it_began(path: str
     assert transfers.reader(found.getvalue()).store_id == report.store_id
 
 
+@proves("transfer.snapshot")
+async def test_in_memory_too_an_export_is_written_once_whatever_is_refused_beside_it() -> None:
+    found = io.BytesIO()
+    async with SqliteAdapter(":memory:") as adapter:
+        await adapter.write(draft())
+        report, *refused = await asyncio.gather(
+            adapter.export_to(found.write),
+            adapter.write(draft(), expected_version=7),
+            adapter.write(draft(), expected_version=7),
+            return_exceptions=True,
+        )
+    assert isinstance(report, ExportReport)
+    assert [type(each) for each in refused] == [VersionConflictError] * 2
+    assert len([*transfers.reader(found.getvalue()).commits()]) == report.commit_count
+
+
 @proves("transfer.torn")
 @pytest.mark.parametrize(
     "damage",
@@ -183,11 +204,11 @@ async def test_an_export_that_nobody_waits_for_ends(path: str) -> None:
         async def until_cancelled() -> None:
             begun.set()
             with pytest.raises(asyncio.CancelledError):
-                await exporting
+                await export
 
-        exporting = asyncio.ensure_future(adapter.export_to(write))
+        export = asyncio.ensure_future(adapter.export_to(write))
         await begun.wait()
-        exporting.cancel()
+        export.cancel()
         await adapter.verify()
     assert count == 1
 
@@ -205,6 +226,58 @@ async def test_what_the_receiver_raises_ends_the_export(path: str, error: Except
             await adapter.export_to(write)
         assert caught.value is error
         assert (await adapter.verify()).ok
+
+
+@proves("transfer.ended")
+@pytest.mark.parametrize("where", [":memory:", "store.db"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), PermissionError(13, "no"), KeyError("k")])
+async def test_what_is_raised_by_who_is_told_of_progress_ends_the_export(
+    tmp_path: Path, where: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "STEP", 1)
+
+    def progress(_done: int, _total: int) -> None:
+        raise error
+
+    async with SqliteAdapter(where if where == ":memory:" else tmp_path / where) as adapter:
+        await adapter.write(draft())
+        with pytest.raises(type(error)) as caught:
+            await adapter.export_to(io.BytesIO().write, progress=progress)
+        assert caught.value is error
+        assert (await adapter.verify()).ok
+
+
+@proves("transfer.export-file")
+async def test_an_export_to_a_file_is_its_owners_and_replaces_nothing(path: str, tmp_path: Path) -> None:
+    await transfers.tell(path)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    async with SqliteAdapter(path) as adapter:
+        report = await export_to_file(adapter.export_to, folder / "export.jsonl")
+        with pytest.raises(InvalidArgumentError, match="choose another name"):
+            await export_to_file(adapter.export_to, folder / "export.jsonl")
+        with pytest.raises(StoreUnavailableError, match="the system says"):
+            await export_to_file(adapter.export_to, folder / "none" / "export.jsonl")
+    assert disk.names(folder) == ["export.jsonl"]
+    assert disk.data(folder / "export.jsonl") == await transfers.exported(path)
+    assert os.stat(folder / "export.jsonl").st_mode & 0o777 == 0o600  # noqa: PTH116 - no need of a path
+    assert report.sequence == 19
+
+
+@proves("transfer.export-file")
+async def test_an_export_to_a_file_that_is_ended_leaves_no_file(path: str, tmp_path: Path) -> None:
+    await transfers.tell(path)
+    folder = tmp_path / "out"
+    folder.mkdir()
+
+    async def export(write: Callable[[bytes], object], **_: object) -> ExportReport:
+        async with SqliteAdapter(path) as adapter:
+            await adapter.export_to(write)
+        raise AmfsError("ended")
+
+    with pytest.raises(AmfsError, match="ended"):
+        await export_to_file(export, folder / "export.jsonl")
+    assert disk.names(folder) == []
 
 
 @proves("transfer.again")

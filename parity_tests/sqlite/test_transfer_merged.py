@@ -257,6 +257,28 @@ async def test_what_the_export_erased_is_erased_here_to_the_last_byte(tmp_path: 
         assert [entry.withdrawn for entry in await adapter.history("secret", "k")] == ["erased", "erased"]
 
 
+@proves("transfer.erased", "transfer.again")
+async def test_what_an_import_that_was_ended_erased_is_gone_to_the_last_byte_when_it_is_begun_again(
+    tmp_path: Path,
+) -> None:
+    path, target = tmp_path / "there.db", tmp_path / "copy.db"
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft("secret", value=transfers.GOING))
+    async with SqliteAdapter(target) as adapter:
+        await adapter.import_from(transfers.reader(await transfers.exported(path)))
+        async with SqliteAdapter(path) as there:
+            await there.erase([at("secret")], author="owner")
+            await there.write(draft())
+        export = await transfers.exported(path)
+        cut = b"".join(transfers.lines(export)[:-1])
+        with pytest.raises(ImportLineError, match="the export was cut"):
+            await adapter.import_from(transfers.reader(cut))
+        report = await adapter.import_from(transfers.reader(export))
+        assert (report.erased_count, report.remains) == (0, ())
+        files = [tmp_path / name for name in disk.names(tmp_path) if name.startswith("copy.db")]
+        assert transfers.GOING.encode() not in b"".join(map(disk.data, files))
+
+
 @proves("transfer.erased")
 async def test_what_both_erased_is_erased_once(tmp_path: Path) -> None:
     async def erase(adapter: SqliteAdapter) -> None:
