@@ -391,7 +391,8 @@ class SearchPage(Model):
 
     ``below_confidence_count`` and ``expired_count`` tell how many more entries all the other
     filters would have let through, in the whole search and not only on this page. ``ranked`` is False where
-    relevance was asked for and more than 500 entries hold the text: they come in the order of first writes.
+    relevance was asked for and more than 500 entries that the viewer can see hold the text: they come in the
+    order of first writes.
     """
 
     entries: Annotated[tuple[MemoryEntry, ...], LISTS_TOO]

@@ -31,7 +31,7 @@ def search(store: Store, query: SearchQuery, viewer: str | None) -> SearchPage:
     terms = terms_of(query.text) if query.text else None
     behind = search_position(query, viewer, state.store_id)
     now = store.clock.now()
-    may_rank = _hit_count(state, terms) <= MAX_RANKED if behind is None else behind[0] > 0
+    may_rank = _hit_count(state, terms, viewer) <= MAX_RANKED if behind is None else behind[0] > 0
     is_ranked = query.sort_by != "relevance" or may_rank
     passing = [
         Found(entry, _position(key, entry, query, terms if is_ranked else None))
@@ -66,9 +66,9 @@ def _present(state: State) -> list[StoredKey]:
     return [key for key in state.keys.values() if not key.current.withdrawn]
 
 
-def _hit_count(state: State, terms: Sequence[Term] | None) -> int:
-    """How many entries hold the text, whatever else is asked for."""
-    shown = (state.shown(key.current) for key in _present(state))
+def _hit_count(state: State, terms: Sequence[Term] | None, viewer: str | None) -> int:
+    """How many entries that the viewer can see hold the text, whatever else is asked for."""
+    shown = (state.shown(key.current) for key in _present(state) if key.current.is_visible(viewer))
     return sum(matches(terms or (), entry_tokens(entry)) for entry in shown)
 
 

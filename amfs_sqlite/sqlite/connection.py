@@ -104,6 +104,7 @@ class Database:
         self._unindexed = 0
         self._has_written = False
         self._is_unannounced = False
+        self._removals: set[asyncio.Future[RetentionReport]] = set()
 
     @property
     def is_open(self) -> bool:
@@ -198,13 +199,28 @@ class Database:
     async def remove(
         self, body: Callable[Concatenate[Transaction, P], RetentionReport], *args: P.args, **kwargs: P.kwargs
     ) -> RetentionReport:
-        """As ``write``; then nothing of what it removed is left in the file's free space, nor in its log."""
+        """As ``write``; then nothing of what it removed is left in the file's free space, nor in its log.
+
+        Once it has begun it goes to its end: cancelled, it has done both or nothing, and who closes waits.
+        """
+        writer = self._lane(self._writer)
+        removal = asyncio.ensure_future(self._remove(writer, body, *args, **kwargs))
+        self._removals.add(removal)
+        removal.add_done_callback(self._removals.discard)
+        await to_the_end(removal)
+        return removal.result()
+
+    async def _remove(
+        self,
+        writer: Lane,
+        body: Callable[Concatenate[Transaction, P], RetentionReport],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> RetentionReport:
         report = await self.write(body, *args, **kwargs)
         if report.dry_run or self.in_memory:
             return report
-        remains = await hop(
-            await self._lane(self._writer).connected(), scrubbing.scrub, self._lock, self.path
-        )
+        remains = await hop(await writer.connected(), scrubbing.scrub, self._lock, self.path)
         return report.model_copy(update={"remains": remains})
 
     @property
@@ -308,6 +324,8 @@ class Database:
             self._feed.announce()
 
     async def _finish(self) -> None:
+        while self._removals:
+            await asyncio.wait(self._removals)
         for lane in self._lanes():
             await lane.finish()
 

@@ -46,7 +46,7 @@ def scrub(
                         connection.execute(DONE)
                 else:
                     remains.append(
-                        f"{path}-wal still holds it, since a reader keeps it open: end it; {AGAIN}"
+                        f"{path} and its log still hold it, since a reader keeps both: end it; {AGAIN}"
                     )
     except StoreError as failed:
         remains.append(f"free space of the file may still hold it ({failed.problem}); {AGAIN}")

@@ -51,9 +51,12 @@ UP_TO_DATE = "(x.is_indexed = 0 OR c.version_id <= :indexed_through)"
 # From the entries in their order to whether each matches: for a text that many of them hold.
 ENTRIES_FIRST = f"""(c.id IN (SELECT id FROM ({UNINDEXED})) OR (c.version_id <= :indexed_through
 AND EXISTS (SELECT 1 FROM text_index AS x WHERE text_index MATCH :match AND x.rowid = c.id)))"""
-HITS = """
-SELECT count(*), json_group_array(id)
-FROM (SELECT rowid AS id FROM text_index WHERE text_index MATCH :match LIMIT :most)"""
+# Of those the viewer may see: what is counted, and so what is ranked, must tell nothing of any other.
+HITS = f"""
+SELECT count(*), json_group_array(id) FROM (
+    SELECT x.rowid AS id FROM text_index AS x CROSS JOIN current AS c ON c.id = x.rowid
+    WHERE text_index MATCH :match AND {HERE} AND {VISIBLE} AND {PRESENT} AND c.version_id <= :indexed_through
+    LIMIT :most)"""
 # How far the text index could have come, how many keys there are, and whether any has expired.
 SURVEY = """
 SELECT (SELECT max(id) FROM versions), (SELECT max(id) FROM current),
@@ -206,7 +209,7 @@ def _text(
     unindexed = _unindexed(tx, terms, filters, parameters | indexed) if is_behind else []
     many = _many(survey.key_count or 0)
     most = max(many, MAX_RANKED) + 1
-    found_count, found = tx.row(HITS, indexed | {"most": most})
+    found_count, found = tx.row(HITS, parameters | indexed | {"most": most})
     hit_count = found_count + len(unindexed)
     asked = indexed | {"unindexed": encode(unindexed), "found": found}
     may_rank = hit_count <= MAX_RANKED if ranked_before is None else ranked_before

@@ -307,3 +307,13 @@ async def test_the_limit_of_a_search_counts_what_is_visible(adapter: AmfsAdapter
     if page.next_cursor:
         rest = await adapter.search(SearchQuery(limit=3, cursor=page.next_cursor), viewer="alice")
         assert rest.entries == ()
+
+
+@proves("privacy.search")
+async def test_whether_a_search_is_ranked_tells_nothing_of_what_is_hidden(adapter: AmfsAdapter) -> None:
+    await adapter.write_batch([draft("p", str(n), "the guess", agent="bob") for n in range(500)])
+    await adapter.write_batch([private("p", f"mine{n}", "the guess", agent="alice") for n in range(3)])
+    query = SearchQuery(text="guess", sort_by="relevance", limit=1)
+    assert (await adapter.search(query, viewer="bob")).ranked
+    assert not (await adapter.search(query, viewer="alice")).ranked
+    assert not (await adapter.search(query)).ranked

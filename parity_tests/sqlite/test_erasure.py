@@ -92,7 +92,7 @@ async def test_what_a_reader_keeps_in_the_log_is_told_and_goes_the_next_time(pat
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM versions").fetchone()
             report = await adapter.erase([at()], author="owner")
-            assert [f"{path}-wal still holds it" in each for each in report.remains] == [True]
+            assert [f"{path} and its log still hold it" in each for each in report.remains] == [True]
             assert left(path)
         again = await adapter.erase([at()], author="owner")
         assert (again.versions, again.remains) == ((), ())
@@ -123,6 +123,34 @@ async def test_a_scrub_that_was_cut_short_is_done_by_the_next_who_writes(
     assert left(path)
     async with SqliteAdapter(path) as adapter:
         await adapter.write(draft(key="other", value=2))
+    assert left(path) == {}
+
+
+@proves("retention.whole")
+@pytest.mark.parametrize("turns", range(12))
+async def test_an_erasure_that_is_cancelled_is_done_whole_or_not_at_all(path: str, turns: int) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft(value=WORD))
+        erasing = asyncio.create_task(adapter.erase([at()], author="owner"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        erasing.cancel()
+        await asyncio.wait({erasing})
+        is_erased = await adapter.read("svc/a", "k") is None
+        assert bool(left(path)) is not is_erased
+        assert (await adapter.verify()).ok
+
+
+@proves("retention.whole")
+async def test_who_closes_waits_for_an_erasure_under_way(path: str) -> None:
+    adapter = SqliteAdapter(path)
+    await adapter.open()
+    await adapter.write(draft(value=WORD))
+    erasing = asyncio.create_task(adapter.erase([at()], author="owner"))
+    for _ in range(3):  # It has been asked for by then, and not been answered.
+        await asyncio.sleep(0)
+    await adapter.close()
+    assert [each.version for each in (await erasing).versions] == [1]
     assert left(path) == {}
 
 
