@@ -13,7 +13,9 @@ class Transfer(Protocol):
     """What a store that can be exported and imported has beside the operations of every adapter.
 
     An export is JSON Lines: every commit of every namespace in the order of the log, with the versions it
-    wrote and the outcomes it recorded. Neither direction holds more than a few commits in memory.
+    wrote and the outcomes it recorded. Neither direction holds more of it in memory than its largest commit
+    or a few small ones; an import also one entry for each key that is left out and each value whose erasure
+    is still to come, and a dry run one for each key that it would write or move.
     """
 
     async def export_to(
@@ -22,8 +24,8 @@ class Transfer(Protocol):
         """Write the whole store as it stands at one moment, line by line; others go on writing.
 
         The same store gives the same bytes. ``write`` and ``progress`` are called in another thread, and what
-        they raise ends the export. Raises StoreCorruptError where the log does not hold
-        together.
+        they raise ends the export and is raised here as it is. Raises StoreCorruptError where the log does
+        not hold together.
         """
         ...
 
@@ -38,7 +40,7 @@ class Transfer(Protocol):
         out from there on, and reported; what was erased here stays erased.
 
         A commit is imported whole or not at all. Raises ImportLineError for a line that its hashes do not
-        bear out, or that does not fit; the commits before it stay. With ``dry_run`` nothing is stored.
-        ``progress`` is told, in the event loop, how many bytes were read.
+        bear out, or that does not fit; the commits before it stay. With ``dry_run`` nothing is stored, and
+        what would be refused is refused. ``progress`` is told, in the event loop, how many bytes were read.
         """
         ...
