@@ -34,8 +34,8 @@ APART = {"amfs_sqlite.reference", "amfs_sqlite.sqlite", *FACES}
 # The bridge stands on what every adapter has in common; only its faces choose an adapter.
 COMMON = {noun for floor in CORE[:3] for noun in floor}
 EVERYTHING = {noun for floor in CORE for noun in floor}
-# Of the SQLite adapter a face sees what its package gives out, and not how it is made; but an export is a
-# file of the face's own, and gets its name as a backup does.
+# Of the SQLite adapter a face sees what its package gives out, and not how it is made. An export is a file
+# that a face itself reads: what the system says of it is told as it is of a store.
 ADAPTER = "amfs_sqlite.sqlite"
 INSIDE_FOR = {"bridge/cli/transfer.py"}
 # Commands that start another program import it when they are run, and not before.
