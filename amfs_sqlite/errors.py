@@ -1,7 +1,7 @@
 """Every error the product raises on purpose: one root, its facts as fields, a message of one line."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 QUOTED_CHARACTERS = 80
 
@@ -72,18 +72,29 @@ class InvalidCursorError(AmfsError, ValueError):
 
 
 class EntryNotFoundError(AmfsError, LookupError):
-    """A reference that names nothing the caller can see."""
+    """A reference that names nothing the caller can see.
+
+    ``withdrawn`` says why nothing is there any more; None where nothing ever was, or where it is not known.
+    """
 
     code = "not_found"
 
-    def __init__(self, entity_path: str, key: str, version: int | None = None) -> None:
+    def __init__(
+        self,
+        entity_path: str,
+        key: str,
+        version: int | None = None,
+        withdrawn: Literal["archived", "erased"] | None = None,
+    ) -> None:
         self.entity_path = entity_path
         self.key = key
         self.version = version
+        self.withdrawn = withdrawn
         at = "" if version is None else f" at version {quoted(version)}"
-        super().__init__(
-            f"no entry {quoted(key)} under {quoted(entity_path)}{at}; list or search to see what is stored"
-        )
+        next_step = "search to see what is stored"
+        if withdrawn is not None:
+            next_step = f"it was {withdrawn}, and its history shows what is left of it"
+        super().__init__(f"no entry {quoted(key)} under {quoted(entity_path)}{at}; {next_step}")
 
 
 class AmbiguousReferenceError(AmfsError, LookupError):

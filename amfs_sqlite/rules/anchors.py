@@ -164,12 +164,28 @@ def check_key(key: bytes, argument: str = "key") -> None:
         )
 
 
+def algorithm_of(key: bytes) -> SignatureAlgorithm:
+    """By which algorithm a key signs and checks."""
+    return ED25519 if key.startswith(PEM_BEGINS) else HMAC_SHA256
+
+
+def check_kind(anchor: Anchor | None, key: bytes, argument: str = "key") -> None:
+    """Refuse a key of another kind than the anchor's signature. Raises InvalidArgumentError."""
+    if anchor is None or anchor.signature is None or anchor.signature.algorithm == algorithm_of(key):
+        return
+    raise InvalidArgumentError(
+        argument,
+        f"is one of {algorithm_of(key)}, and the anchor is signed by {anchor.signature.algorithm};"
+        " give the key that belongs to that signature",
+    )
+
+
 def signed(anchor: Anchor, key: bytes, argument: str = "key") -> Anchor:
     """The anchor with a signature: by HMAC-SHA256 with any secret, byte for byte, or by Ed25519 with a
     private key in PEM. Raises InvalidArgumentError, without ``cryptography`` for every key in PEM.
     """
     check_key(key, argument)
-    if key.startswith(PEM_BEGINS):
+    if algorithm_of(key) == ED25519:
         with _ed25519(argument) as ed25519:
             algorithm, value = ED25519, ed25519.sign(_covered(anchor), key)
     else:
@@ -186,7 +202,7 @@ def signature_problem(anchor: Anchor, key: bytes, argument: str = "key") -> str 
     check_key(key, argument)
     if anchor.signature is None:
         return "the anchor is not signed"
-    algorithm = ED25519 if key.startswith(PEM_BEGINS) else HMAC_SHA256
+    algorithm = algorithm_of(key)
     if anchor.signature.algorithm != algorithm:
         return f"the anchor is signed by {anchor.signature.algorithm}, and the key is one of {algorithm}"
     if algorithm == ED25519:

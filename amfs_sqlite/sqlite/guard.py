@@ -18,9 +18,7 @@ else:
 
 LOCK_SUFFIX = "-lock"
 WAL_RESET_FAULT = (
-    "SQLite {version} can lose a commit when one connection commits while another resets the"
-    " write-ahead log; commits and checkpoints of our processes exclude each other to prevent it,"
-    " and no other program should write to the file"
+    "SQLite {version} has a known fault that our lock works around: see docs/explanation/durability.md"
 )
 
 

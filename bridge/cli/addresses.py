@@ -40,7 +40,8 @@ address_argument = click.argument(
 
 
 async def address(session: Session, words: Sequence[str]) -> EntryRef:
-    """The address that the words name; two of them name it whether it is stored or not.
+    """The address that the words name; two of them name it whether it is stored or not, one also where it
+    was erased or archived.
 
     Raises what ``references.resolve`` raises, and ScopeNamedError for one word that is no reference
     but a scope with records in it.
@@ -51,7 +52,9 @@ async def address(session: Session, words: Sequence[str]) -> EntryRef:
     (word,) = words
     try:
         return await references.resolve(session, word)
-    except (EntryNotFoundError, InvalidArgumentError):
+    except (EntryNotFoundError, InvalidArgumentError) as refused:
+        if isinstance(refused, EntryNotFoundError) and refused.withdrawn is not None:
+            return EntryRef(entity_path=refused.entity_path, key=refused.key)
         if scope := word.rstrip("/"):
             await _refuse_scope(session, scope)
         raise

@@ -1,5 +1,7 @@
 """`verify` and `anchor`: whether what is stored is what was written, and what to hold it against later."""
 
+import os
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from bridge.cli.layout import Row, blank
 from bridge.cli.options import EPILOG, PLACE, answer, asked, json_option, setting_options
 from bridge.cli.output import Output
 from bridge.cli.progress import bar
+from bridge.cli.store import complain
 from bridge.operations import integrity
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,10 +80,10 @@ def verify(*, anchor: Path | None, since: Path | None, key_file: Path | None, as
 @json_option
 @setting_options(*PLACE)
 def anchor(*, key_file: Path | None, as_json: bool) -> int:
-    """Print what the store comes to now, as one line of JSON, to be kept somewhere else.
+    """Print what the store comes to now, to be kept elsewhere.
 
-    'verify --anchor' holds the store against it later. Run 'verify' first: an anchor takes what stands in
-    the store for granted.
+    It is one line of JSON; 'verify --anchor' holds the store against it later. Run 'verify' first: an
+    anchor takes what stands in the store for granted.
 
     JSON: {"formatVersion", "storeId", "sequence", "digest", "keyCount", "versionCount", "outcomeCount",
     "takenAt", "signature": {"algorithm", "value"}}.
@@ -109,7 +112,15 @@ def _key(path: Path | None) -> bytes | None:
         return None
     key = _read(path, "--key-file")
     anchors.check_key(key, "--key-file")
+    _warn_if_wide(path, key)
     return key
+
+
+def _warn_if_wide(path: Path, key: bytes) -> None:
+    """A public key is for others; a secret that they can read signs for them too."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & 0o077 and b"PUBLIC KEY" not in key:
+        complain("warning", f"{path} can be read by other users (mode {mode:o}); chmod 600 keeps it private")
 
 
 def _read(path: Path, argument: str) -> bytes:
@@ -132,9 +143,9 @@ def _rows(out: Output, report: VerifyReport, held: Held) -> Iterator[Row]:
     yield Row((out.text(f"checked {checked}{behind}"),))
     if report.ok:
         yield Row((out.text("all hashes and links hold", "bold green"),))
-        for each in (held.anchor, held.since):
-            if each is not None:
-                yield Row((out.text(_extends(each, held.key)),))
+        told = [_extends(each, held.key) for each in (held.anchor, held.since) if each is not None]
+        for line in dict.fromkeys(told):
+            yield Row((out.text(line),))
         return
     found = rendering.counted(len(report.findings), "finding")
     yield Row((out.text(f"{found}: do not trust what is named here", "bold red"),))

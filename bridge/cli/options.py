@@ -8,13 +8,16 @@ import click
 from bridge.cli.exits import EXIT_CODES
 from bridge.cli.layout import Row
 from bridge.cli.output import Output
-from bridge.cli.store import Store, WhereMissing, ask
+from bridge.cli.store import OWNER, Store, WhereMissing, ask
 from bridge.settings import SETTINGS, Setting
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 PLACE = ("db", "namespace", "mode", "busy_timeout_s")
+# What the command's owner has otherwise than an agent.
+MEANINGS = {"agent": "the name that changes are signed with"}
+DEFAULTS = {"agent": OWNER}
 METAVARS = {"db": "PATH", "busy_timeout_s": "SECONDS"}
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items())
@@ -109,7 +112,9 @@ def _setting_option(setting: Setting) -> Callable[[F], F]:
         if text is not None and parameter.name is not None:
             _given(context)[parameter.name] = text
 
-    meaning = f"{setting.meaning[0].upper()}{setting.meaning[1:]} [{setting.variable}; {setting.default}]."
+    said = MEANINGS.get(setting.name, setting.meaning)
+    default = DEFAULTS.get(setting.name, setting.default)
+    meaning = f"{said[0].upper()}{said[1:]} [{setting.variable}; {default}]."
     if setting.is_switch:
         return click.option(
             setting.flag,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TextIO
 
 from pydantic_core import to_json
 from rich.console import Console
@@ -51,19 +51,19 @@ TYPED = Marks(item="*", line="|", pause=":", link="+")
 
 
 class Output:
-    """What a command says on standard output.
+    """What a command says on standard output, or on the stream given.
 
     A character that its encoding does not have is escaped. A reader who left ends the output and
     not the command, whose exit code stays what it would have been.
     """
 
-    def __init__(self) -> None:
-        stream = sys.stdout
+    def __init__(self, stream: TextIO | None = None) -> None:
+        stream = stream or sys.stdout
         self._encoding: str = getattr(stream, "encoding", None) or "utf-8"
         # Without a colour system no escape code at all is written, not even for bold.
         plain = bool(os.environ.get("NO_COLOR")) or not stream or not stream.isatty()
         self._screen = _Screen(
-            color_system=None if plain else "auto", markup=False, highlight=False, emoji=False
+            file=stream, color_system=None if plain else "auto", markup=False, highlight=False, emoji=False
         )
         drawn = "".join(astuple(DRAWN))
         self.marks = DRAWN if presentable(drawn, self._encoding) == drawn else TYPED

@@ -36,7 +36,10 @@ id_argument = click.argument("handoff_id", metavar="ID")
 @setting_options(*PLACE)
 @click.pass_context
 def packets(context: click.Context) -> None:
-    """List, show, release or cancel handoff packets; without a command, list them."""
+    """List, show, release or cancel handoff packets.
+
+    Without a command they are listed.
+    """
     if context.invoked_subcommand is None:
         context.invoke(list_packets)
 

@@ -88,7 +88,7 @@ def _rows(
     how = f"{store.sqlite_version}, journal {store.journal_mode}, schema {store.schema_version}"
     yield fact("SQLite", out.text(how))
     for fault in store.known_faults:
-        yield fact("known fault", out.line(fault, "yellow"))
+        yield Row((out.line(fault, "yellow"),))
 
 
 def _most(out: Output, counts: Mapping[str, int], *, full: bool) -> list[Text]:

@@ -19,6 +19,8 @@ from bridge.session import Session
 from bridge.settings import IN_MEMORY, Settings, from_sources
 
 T = TypeVar("T")
+OWNER = "owner"
+"""Signs what the command changes, unless it is given another name."""
 WhereMissing = Literal["refuse", "make", "imagine"]
 
 
@@ -63,7 +65,8 @@ def ask(
 
 def place(given: Mapping[str, str]) -> Settings:
     """The settings, which name a file: it may be there or not."""
-    settings = from_sources(given, os.environ)
+    signed = {} if "AGENT_ID" in os.environ else {"agent": OWNER}
+    settings = from_sources(signed | dict(given), os.environ)
     if settings.db == IN_MEMORY:
         raise InvalidArgumentError("db", "is in memory and would be empty here; name a file")
     return settings

@@ -92,6 +92,8 @@ def one_record(
     """
     value = rendering.Value(entry.value)
     heading = records.heading(entry) + extra
+    if entry.withdrawn and not offset:
+        return OneRecord(heading, 0, 0, "")
     room_bytes = (ANSWER_BYTES - FRAME_BYTES) // (2 if twice else 1) - rendering.size(heading)
     whole = value.whole(room_bytes)
     if whole is not None and not offset:

@@ -35,7 +35,7 @@ def facts(at: Workplace, entries: Sequence[MemoryEntry], *, hashes: bool = False
 
 def record(entry: MemoryEntry, start: int, end: int, *, hashes: bool = False) -> Object:
     """One record with this part of its value."""
-    value = rendering.Value(entry.value)
+    value = rendering.Value("" if entry.withdrawn else entry.value)
     made = {
         "ref": str(entry.ref),
         "version": entry.version,
@@ -46,6 +46,7 @@ def record(entry: MemoryEntry, start: int, end: int, *, hashes: bool = False) ->
         "tags": records.some_tags(entry.tags),
         "shared": entry.shared,
         "expiresAt": "" if entry.ttl_at is None else spelled(entry.ttl_at),
+        "withdrawn": entry.withdrawn or "",
         "valueKind": value.kind,
         "value": value.raw[start:end],
         "valueStart": start,
@@ -58,7 +59,8 @@ def record(entry: MemoryEntry, start: int, end: int, *, hashes: bool = False) ->
 
 
 def _beginning(entry: MemoryEntry, hashes: bool, value_bytes: int) -> Object:
-    return record(entry, 0, rendering.Value(entry.value).reach(value_bytes), hashes=hashes)
+    end = 0 if entry.withdrawn else rendering.Value(entry.value).reach(value_bytes)
+    return record(entry, 0, end, hashes=hashes)
 
 
 def recalled(
@@ -128,6 +130,7 @@ def place(at: Workplace, store: StoreDescription) -> Object:
         "session": at.session.session_id,
         "namespace": at.settings.namespace,
         "durability": at.settings.durability,
+        "redactSecrets": at.settings.redact_secrets,
         "journal": store.journal_mode,
         "schemaVersion": store.schema_version,
         "sqliteVersion": store.sqlite_version,
@@ -216,6 +219,7 @@ _RECORD: dict[str, Schema] = {
     "tags": _texts("As many as fit"),
     "shared": _flag("False: private to its author"),
     "expiresAt": _text("ISO 8601, UTC; empty: never"),
+    "withdrawn": _text("erased or archived: no value any more; empty: it has one"),
     "valueKind": _text("text, or JSON of anything else"),
     "value": _text("Its characters from valueStart to valueEnd"),
     "valueStart": _count("Code points before the part shown"),
@@ -282,6 +286,7 @@ MEMORY_STATS: dict[str, Schema] = {
     "session": _text("This run of yours"),
     "namespace": _text("The part of the file you work in"),
     "durability": _text("full or normal"),
+    "redactSecrets": _flag("Known secrets are taken out of what you store"),
     "journal": _text("SQLite's journal mode"),
     "schemaVersion": _count("Of the file"),
     "sqliteVersion": _text("Of the SQLite in use"),

@@ -59,7 +59,9 @@ def _not_found(error: EntryNotFoundError) -> str:
     parts = [
         f"no record {quoted(error.key)} under {quoted(error.entity_path)}{at}",
         hint(error.key) if error.version is None else "",
-        "recall finds what is stored",
+        "recall finds what is stored"
+        if error.withdrawn is None
+        else f"it was {error.withdrawn}: history of it shows what is left",
     ]
     return "; ".join(part for part in parts if part)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from amfs_sqlite.models import Commit
+from amfs_sqlite.rules.hashing import content_hash
 from bridge.operations.arguments import check_session
 from bridge.session import Session
 
@@ -18,3 +19,19 @@ async def log(
     """
     check_session(session)
     return await session.adapter.list_commits(limit=limit, before=before, viewer=session.viewer)
+
+
+async def archiving(session: Session, commits: Sequence[Commit]) -> frozenset[str]:
+    """The ids of those of these commits that archived something, which is then all that they did."""
+    check_session(session)
+    nothing = content_hash(None)
+    found = set()
+    for commit in commits:
+        first = next(iter(commit.entries), None)
+        if first is None or first.content_hash != nothing:
+            continue
+        path, key, version = first.entity_path, first.key, first.version
+        stored = await session.adapter.read_at_version(path, key, version, viewer=session.viewer)
+        if stored is not None and stored.withdrawn == "archived":
+            found.add(commit.id)
+    return frozenset(found)

@@ -21,6 +21,7 @@ from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import ReservedPathError
 from bridge.operations.arguments import check_record
 from bridge.operations.redaction import Redactor
+from bridge.operations.withdrawals import withdrawn
 from bridge.session import Session
 
 DEFAULT_CONFIDENCE = 0.8
@@ -63,7 +64,8 @@ async def remember(
     since. A new version takes nothing over from the one before: it says everything anew.
     ``expected_version`` is compare-and-set: 0 means the key must be new, N that N must be current.
     A call with an ``idempotency_key`` always writes, the first time; repeated, it returns that
-    result as it was, whatever was written since.
+    result as it was, whatever was written since. Where it was erased since, the entry says so in
+    ``withdrawn``, has no value, and is not touched.
 
     Raises ReservedPathError, InvalidArgumentError for a scope with '/' at an end or with an empty
     part, and what ``AmfsAdapter.write`` raises.
@@ -112,7 +114,8 @@ async def remember(
                 raise
             hidden_version = faster.actual if faster.actual_agent_id is None else 0
         else:
-            session.touch(written)
+            if not written.withdrawn:
+                session.touch(written)
             superseded = await _superseded(session, written)
             return Remembered(
                 written,
@@ -124,12 +127,16 @@ async def remember(
 
 
 async def read(session: Session, scope: str, key: str) -> MemoryEntry:
-    """The current version, which is touched. Raises EntryNotFoundError and ReservedPathError."""
+    """The current version, which is touched.
+
+    Raises ReservedPathError, and EntryNotFoundError, which says so where it was erased or archived: then
+    ``history`` shows what is left.
+    """
     check_record(session, scope, key)
     _refuse_system(scope)
     entry = await session.adapter.read(scope, key, viewer=session.viewer)
     if entry is None:
-        raise EntryNotFoundError(scope, key)
+        raise EntryNotFoundError(scope, key, withdrawn=await withdrawn(session, scope, key))
     session.touch(entry)
     return entry
 

@@ -2,7 +2,7 @@
 
 from amfs_sqlite.models import Finding, VerifyReport
 from amfs_sqlite.protocol.integrity import Progress
-from amfs_sqlite.rules.anchors import Anchor, check_anchor, check_key, signature_problem, signed
+from amfs_sqlite.rules.anchors import Anchor, check_anchor, check_key, check_kind, signature_problem, signed
 from bridge.operations.arguments import check_session
 from bridge.session import Session
 
@@ -19,13 +19,15 @@ async def verify(
 
     With a ``key`` the signatures of the anchors are checked before anything else. One that is not by it is
     a finding of code ``anchor``, and nothing that such an anchor says is used. Raises InvalidArgumentError
-    for a key that is none.
+    for a key that is none, and for one of another kind than an anchor's signature: it checks nothing.
     """
     check_session(session)
-    if key is not None:
-        check_key(key)
     check_anchor(anchor, "anchor")
     check_anchor(since, "since")
+    if key is not None:
+        check_key(key)
+        for each in (anchor, since):
+            check_kind(each, key)
     forged: list[Finding] = []
     trusted: dict[str, Anchor | None] = {}
     for argument, given in (("anchor", anchor), ("since", since)):

@@ -14,6 +14,7 @@ from amfs_sqlite.rules.references import readings
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import ReservedPathError
 from bridge.operations.arguments import check_session
+from bridge.operations.withdrawals import withdrawn
 from bridge.session import Session
 
 MAX_REFERENCE_CHARACTERS = 2 * MAX_ADDRESS_CHARACTERS + 32
@@ -24,9 +25,10 @@ async def resolve(session: Session, text: str) -> EntryRef:
     """The address that a reference means, with its version if it names one.
 
     A '/' and an '@' may belong to a scope or a key, so each way to read the text is tried against
-    what is stored and visible. Raises EntryNotFoundError where none fits, AmbiguousReferenceError
-    naming the candidates where several do, ReservedPathError for the system's own paths, and
-    InvalidArgumentError for what is no reference.
+    what is stored and visible. Raises EntryNotFoundError where none fits (with the address of what
+    was erased or archived, and why it is gone), AmbiguousReferenceError naming the candidates where
+    several do, ReservedPathError for the system's own paths, and InvalidArgumentError for what is no
+    reference.
     """
     check_session(session)
     return await _resolve(session, text, "ref")
@@ -51,13 +53,31 @@ async def records_named(session: Session, text: str) -> tuple[EntryRef, ...]:
 
 
 async def _resolve(session: Session, text: str, argument: str) -> EntryRef:
-    found = [ref for ref in _readings(text, argument) if await _is_stored(session, ref)]
+    ways = _readings(text, argument)
+    found = [ref for ref in ways if await _is_stored(session, ref)]
     if len(found) == 1:
         return found[0]
     if found:
-        raise AmbiguousReferenceError(text, [(ref.entity_path, ref.key) for ref in found])
+        raise _ambiguous(text, found)
+    gone = [error for ref in ways if (error := await _gone(session, ref)) is not None]
+    if len(gone) > 1:
+        raise _ambiguous(text, gone)
+    if gone:
+        raise gone[0]
     likeliest = readings(text)[0]
     raise EntryNotFoundError(likeliest.entity_path, likeliest.key, likeliest.version)
+
+
+def _ambiguous(text: str, found: Sequence[EntryRef | EntryNotFoundError]) -> AmbiguousReferenceError:
+    return AmbiguousReferenceError(text, [(each.entity_path, each.key) for each in found])
+
+
+async def _gone(session: Session, ref: EntryRef) -> EntryNotFoundError | None:
+    """What to say of a record that was there and is no more."""
+    if ref.version is not None:
+        return None
+    why = await withdrawn(session, ref.entity_path, ref.key)
+    return None if why is None else EntryNotFoundError(ref.entity_path, ref.key, withdrawn=why)
 
 
 def _readings(text: str, argument: str) -> list[EntryRef]:

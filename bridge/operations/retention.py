@@ -11,6 +11,8 @@ from bridge.operations.arguments import check_refs, check_session
 from bridge.operations.redaction import Redactor
 from bridge.session import Session
 
+COMMITS_READ = 500
+
 
 async def erase(
     session: Session,
@@ -85,6 +87,17 @@ async def archive(
         session_id=session.session_id,
         dry_run=dry_run,
     )
+
+
+async def has_written(session: Session, agent_id: str) -> bool:
+    """Whether any commit that wrote a version, whatever became of it, is by this agent."""
+    _check_owner(session)
+    before = None
+    while page := await session.adapter.list_commits(limit=COMMITS_READ, before=before):
+        if any(each.author_agent_id == agent_id and each.kind == "write" for each in page):
+            return True
+        before = page[-1].sequence
+    return False
 
 
 async def _pinned(session: Session) -> list[EntryRef]:

@@ -2,8 +2,15 @@
 
 import pytest
 
-from amfs_sqlite import EntryNotFoundError, EntryRef, FixedClock, InvalidArgumentError, SearchQuery
-from bridge.operations import entries, outcomes, packets, retention
+from amfs_sqlite import (
+    AmbiguousReferenceError,
+    EntryNotFoundError,
+    EntryRef,
+    FixedClock,
+    InvalidArgumentError,
+    SearchQuery,
+)
+from bridge.operations import commits, entries, outcomes, packets, references, retention
 from bridge.session import Session
 from parity_tests.bridge.conftest import Begin
 from parity_tests.ledger import proves
@@ -95,3 +102,77 @@ async def test_what_was_erased_can_be_remembered_again(begin: Begin, alice: Sess
         await entries.read(alice, "svc", "limit")
     again = await entries.remember(alice, "svc", "limit", "belief 1", expected_version=0)
     assert (again.entry.version, again.unchanged, again.superseded) == (2, False, None)
+
+
+@proves("retention.retried")
+async def test_a_repeated_request_tells_that_what_it_wrote_was_erased_since(
+    begin: Begin, alice: Session
+) -> None:
+    first = await entries.remember(alice, "svc", "limit", "60", idempotency_key="once")
+    assert first.entry.withdrawn is None
+    await retention.erase(begin("owner", owner=True), [EntryRef(entity_path="svc", key="limit")])
+    later = begin("alice")
+    again = await entries.remember(later, "svc", "limit", "60", idempotency_key="once")
+    assert (again.entry.version, again.entry.value, again.entry.withdrawn) == (1, None, "erased")
+    assert later.touched == ()
+
+
+@proves("retention.told")
+async def test_who_reads_what_is_gone_is_told_why(begin: Begin, alice: Session, clock: FixedClock) -> None:
+    owner = begin("owner", owner=True)
+    await remembered(alice, 1)
+    await entries.remember(alice, "svc", "secret", "mine", shared=False)
+    await entries.remember(alice, "svc", "old", "short-lived")
+    (old,) = [each for each in await alice.adapter.list() if each.key == "old"]
+    await alice.adapter.write(old.model_copy(update={"ttl_at": clock.now()}))
+    with pytest.raises(EntryNotFoundError) as expired:
+        await entries.read(alice, "svc", "old")
+    assert expired.value.withdrawn is None
+    await retention.archive(owner)
+    await retention.erase(owner, written_by="alice")
+    for key, why in (("limit", "erased"), ("secret", "erased"), ("old", "archived"), ("never", None)):
+        with pytest.raises(EntryNotFoundError) as refused:
+            await entries.read(alice, "svc", key)
+        assert refused.value.withdrawn == why
+        with pytest.raises(EntryNotFoundError) as refused:
+            await references.resolve(alice, f"svc/{key}")
+        assert (refused.value.entity_path, refused.value.key) == ("svc", key)
+        assert refused.value.withdrawn == why
+    with pytest.raises(EntryNotFoundError) as hidden:
+        await entries.read(begin("bob"), "svc", "secret")
+    assert hidden.value.withdrawn is None
+
+
+@proves("retention.told")
+async def test_a_reference_that_fits_several_records_that_are_gone_is_ambiguous(
+    begin: Begin, alice: Session
+) -> None:
+    await entries.remember(alice, "a", "b/c", 1)
+    await entries.remember(alice, "a/b", "c", 2)
+    await retention.erase(begin("owner", owner=True), written_by="alice")
+    with pytest.raises(AmbiguousReferenceError):
+        await references.resolve(alice, "a/b/c")
+
+
+@proves("retention.has-written")
+async def test_whoever_wrote_anything_has_written_whatever_became_of_it(begin: Begin, alice: Session) -> None:
+    owner = begin("owner", owner=True)
+    await remembered(alice, 1)
+    await retention.erase(owner, written_by="alice")
+    assert await retention.has_written(owner, "alice")
+    assert not await retention.has_written(owner, "owner")
+    assert not await retention.has_written(owner, "bob")
+
+
+@proves("retention.archivings")
+async def test_commits_that_archived_something_are_told_from_those_that_wrote_null(
+    begin: Begin, alice: Session, clock: FixedClock
+) -> None:
+    owner = begin("owner", owner=True)
+    await entries.remember(alice, "svc", "null", None)
+    (null,) = await alice.adapter.list()
+    await alice.adapter.write(null.model_copy(update={"ttl_at": clock.now()}))
+    (archived,) = (await retention.archive(owner)).commit_ids
+    log = await commits.log(owner)
+    assert len(log) == 3
+    assert await commits.archiving(owner, log) == {archived}

@@ -24,6 +24,7 @@ HOLDS = "all hashes and links hold\n"
 def secret(tmp_path: Path) -> str:
     path = tmp_path / "secret"
     path.write_bytes(b"a secret of more than sixteen bytes")
+    path.chmod(0o600)
     return str(path)
 
 
@@ -36,6 +37,7 @@ def pair(tmp_path: Path) -> Sequence[str]:
     public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
     for name, content in (("private", private), ("public", public)):
         (tmp_path / name).write_bytes(content)
+    (tmp_path / "private").chmod(0o600)
     return str(tmp_path / "private"), str(tmp_path / "public")
 
 
@@ -165,6 +167,7 @@ def test_a_file_that_will_not_do_is_named_in_one_line(
     monkeypatch.chdir(store.parent)
     for name, content in (("junk", b"junk"), ("binary", b"\xff" * 20), ("long", b"x" * 20)):
         Path(name).write_bytes(content)
+        Path(name).chmod(0o600)
     ran = run(*arguments)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert ran.err.startswith(f"invalid_argument: {said}")
@@ -201,3 +204,42 @@ def test_verify_says_nothing_else_where_there_is_a_bar(
     plain = run("verify").out
     monkeypatch.setattr(sys, "stderr", Stream(terminal=True))
     assert run("verify").out == plain
+
+
+@proves("cli.anchor")
+def test_an_anchor_that_is_given_twice_is_told_of_once(store: Path, run: Run, tmp_path: Path) -> None:
+    anchor = kept(run, tmp_path / "anchor.json")
+    write(store)
+    shown = run("verify", "--anchor", anchor, "--since", anchor)
+    assert shown.out.count("the store goes on from the anchor of commit 12") == 1
+
+
+@proves("cli.anchor", "cli.wrong-use")
+def test_a_key_of_another_kind_than_the_signature_is_a_slip_and_no_finding(
+    store: Path, run: Run, tmp_path: Path, secret: str, pair: Sequence[str]
+) -> None:
+    by_pair = kept(run, tmp_path / "pair.json", "--key-file", pair[0])
+    by_secret = kept(run, tmp_path / "secret.json", "--key-file", secret)
+    for anchor, key in ((by_pair, secret), (by_secret, pair[1])):
+        for option in ("--anchor", "--since"):
+            ran = run("verify", option, anchor, "--key-file", key)
+            assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+            assert "give the key that belongs to that signature" in ran.err
+
+
+@proves("cli.anchor")
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no modes")
+def test_a_key_file_that_others_can_read_is_warned_of_unless_it_is_for_them(
+    store: Path, run: Run, tmp_path: Path, secret: str, pair: Sequence[str]
+) -> None:
+    private, public = pair
+    anchor = kept(run, tmp_path / "anchor.json", "--key-file", private)
+    for path in (secret, private, public):
+        Path(path).chmod(0o644)
+    for path in (secret, private):
+        ran = run("anchor", "--key-file", path)
+        assert (ran.code, ran.err.count("\n")) == (0, 1)
+        assert (
+            ran.err == f"warning: {path} can be read by other users (mode 644); chmod 600 keeps it private\n"
+        )
+    assert run("verify", "--anchor", anchor, "--key-file", public).err == ""

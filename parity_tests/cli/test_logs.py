@@ -171,12 +171,12 @@ def test_the_document_of_a_packet_is_what_is_stored(store: Path, run: Run) -> No
 @proves("cli.packets", "cli.owner")
 def test_the_owner_releases_what_another_holds_and_cancels_what_another_gave(store: Path, run: Run) -> None:
     assert run("packets", "release", CLAIMED, "--json").document["packet"]["state"] == "open"
-    shown = run("packets", "cancel", OPEN, "--agent", "owner")
+    shown = run("packets", "cancel", OPEN, "--agent", "operator")
     assert (shown.code, shown.out.split("\n")[0]) == (0, "packet       h_d4735e3a  cancelled")
     commits = looked(store, lambda adapter: adapter.list_commits(limit=2))
     assert [(each.author_agent_id, each.message) for each in commits] == [
-        ("owner", f"packet {OPEN} cancelled"),
-        ("agent", f"packet {CLAIMED} released"),
+        ("operator", f"packet {OPEN} cancelled"),
+        ("owner", f"packet {CLAIMED} released"),
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amfs_sqlite import HANDOFF, FixedClock, MemoryEntry, ReferenceAdapter
+from amfs_sqlite import HANDOFF, EntryRef, FixedClock, MemoryEntry, ReferenceAdapter
 from bridge.mcp_server import readings, records
 from bridge.mcp_server.main import main
 from bridge.mcp_server.server import TOOLS
@@ -106,6 +106,7 @@ async def test_a_search_answers_the_records_of_its_lines(reader: Agent) -> None:
         "tags": ["job"],
         "shared": True,
         "expiresAt": "",
+        "withdrawn": "",
         "valueKind": "JSON",
         "value": '{"verdict":"apply"}',
         "valueStart": 0,
@@ -242,3 +243,43 @@ def test_anything_but_on_and_off_is_refused(capsys: pytest.CaptureFixture[str]) 
     assert main(["--structured", "yes"]) == 2
     assert "--structured is 'yes'; it must be on or off" in capsys.readouterr().err
     assert not from_sources({}, {"MEMORY_STRUCTURED": "off"}).structured
+
+
+@proves("mcp.withdrawn")
+async def test_what_was_erased_is_told_as_that_in_text_and_object_alike(reader: Agent) -> None:
+    given = {"scope": "a", "key": "k", "value": "60", "idempotency_key": "once"}
+    first = await reader.facts("remember", **given)
+    assert (first["withdrawn"], first["version"]) == ("", 1)
+    await reader.call("remember", scope="a", key="k", value="90")
+    ref = EntryRef(entity_path="a", key="k", version=1)
+    await reader.session.adapter.erase([ref], author="owner")
+    lines, made = await both(reader, "remember", **given)
+    assert "wrote nothing: an earlier call with this key wrote it, erased since" in lines[0]
+    assert (made["withdrawn"], made["version"]) == ("erased", 1)
+    for cut in ({}, {"limit": 1}):
+        lines, made = await both(reader, "history", scope="a", key="k", **cut)
+        assert lines[1].startswith("a/k@1 ")
+        assert "erased: its value was removed" in lines[1]
+        assert "null" not in lines[1]
+        erased = made["versions"][0]
+        assert (erased["withdrawn"], erased["valueKind"], erased["value"]) == ("erased", "text", "")
+        assert (erased["valueEnd"], erased["valueLength"]) == (0, 0)
+    assert [
+        each["withdrawn"] for each in (await both(reader, "history", scope="a", key="k"))[1]["versions"]
+    ] == [
+        "erased",
+        "",
+    ]
+    await reader.session.adapter.erase([ref.model_copy(update={"version": 2})], author="owner")
+    refused = await reader.refusal("recall", scope="a", key="k")
+    assert refused == "not_found: no record 'k' under 'a'; it was erased: history of it shows what is left"
+    assert "it was erased" in await reader.refusal("handoff", summary="s", refs=["a/k"])
+
+
+@proves("mcp.redaction-told")
+@pytest.mark.parametrize("switch", ["on", "off"])
+async def test_the_stats_tell_whether_secrets_are_redacted(structured: Agents, switch: str) -> None:
+    structured.settings["redact_secrets"] = switch
+    lines, made = await both(await structured("reader"), "memory_stats")
+    assert f"redaction of secrets: {switch}" in lines
+    assert made["redactSecrets"] is (switch == "on")

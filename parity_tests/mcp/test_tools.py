@@ -58,6 +58,7 @@ async def test_remembering_acknowledges_the_version_and_what_it_superseded(scout
         "tagCountBefore": 0,
         "tagsBefore": [],
         "unchanged": False,
+        "withdrawn": "",
         "redacted": [],
     }
     second = await scout.facts("remember", **record, value="maybe", expected_version=1)
@@ -306,10 +307,10 @@ async def test_stats_tell_the_place_the_session_and_the_counts(scout: Agent) -> 
         "session: scout-session",
         "namespace: default",
         "durability: full",
+        "redaction of secrets: off",
         "journal: wal",
         "schema: 1",
         "SQLite: 3.40.1",
-        "guarded against: SQLite 3.40.1 has a fault",
         "records: 2 in 2 scopes; expired ones too, packets not",
         "agents: 1 wrote these records as they stand",
         "versions: 3 of these records",
@@ -317,6 +318,7 @@ async def test_stats_tell_the_place_the_session_and_the_counts(scout: Agent) -> 
         "outcomes: 0",
         "average confidence: 75% of these records",
         "packets: 1 open, 0 claimed, 0 closed, 0 cancelled",
+        "SQLite 3.40.1 has a fault",
     ]
 
 

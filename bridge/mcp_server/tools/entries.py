@@ -89,6 +89,7 @@ async def remember(at: Workplace, given: Remember) -> Answer:
             "tagsBefore": records.some_tags(before.tags),
             "contentHash": entry.content_hash,
             "unchanged": done.unchanged,
+            "withdrawn": entry.withdrawn or "",
             "redacted": redactions.facts(done.redacted),
         },
     )
@@ -99,6 +100,8 @@ def _replacing(now: str, before: str) -> str:
 
 
 def _how(done: entries.Remembered, given_confidence: float) -> str:
+    if done.entry.withdrawn:
+        return f"wrote nothing: an earlier call with this key wrote it, {done.entry.withdrawn} since"
     if done.unchanged:
         how = "unchanged: it holds this value and these tags already"
         if done.entry.confidence == given_confidence:
@@ -176,6 +179,8 @@ def _refuse_constant(name: str) -> Any:
 def _line(entry: MemoryEntry) -> pages.Line:
     value = rendering.Value(entry.value)
     heading = records.heading(entry) + _hashes(entry)
+    if entry.withdrawn:
+        return lambda _: heading
     advice = f'history limit 1 cursor "{entry.version - 1}" for all'
     return lambda value_bytes: f"{heading}  {value.beginning(value_bytes, advice)}"
 
@@ -209,6 +214,7 @@ REMEMBER = MemoryTool(
         "tagsBefore": _TAGS,
         "contentHash": {"type": "string"},
         "unchanged": {"type": "boolean", "description": "It stood like this; no version was made"},
+        "withdrawn": {"type": "string", "description": "erased: since an earlier call with this key"},
         "redacted": redactions.SCHEMA,
     },
 )

@@ -37,6 +37,7 @@ async def memory_stats(at: Workplace, given: MemoryStats) -> Answer:
         f"outcomes: {counts.outcome_count}",
         f"average confidence: {rendering.percent(counts.confidence_avg)} of these records",
         f"packets: {states}",
+        *(rendering.one_line(fault) for fault in store.known_faults),
     ]
     report = await integrity.verify(at.session) if given.verify else None
     shown = [] if report is None else _findings_shown(at, report)
@@ -50,7 +51,6 @@ async def memory_stats(at: Workplace, given: MemoryStats) -> Answer:
 
 def _place(at: Workplace, store: StoreDescription) -> list[str]:
     settings = at.settings
-    faults = [f"guarded against: {rendering.one_line(fault)}" for fault in store.known_faults]
     return [
         f"file: {rendering.word(store.path, PATH_BYTES)}",
         f"bytes: {store.file_bytes}, and {store.wal_bytes} in the write-ahead log",
@@ -58,10 +58,10 @@ def _place(at: Workplace, store: StoreDescription) -> list[str]:
         f"session: {rendering.word(at.session.session_id)}",
         f"namespace: {rendering.word(settings.namespace)}",
         f"durability: {settings.durability}",
+        f"redaction of secrets: {'on' if settings.redact_secrets else 'off'}",
         f"journal: {store.journal_mode}",
         f"schema: {store.schema_version}",
         f"SQLite: {store.sqlite_version}",
-        *(faults or ["known faults: none"]),
     ]
 
 
