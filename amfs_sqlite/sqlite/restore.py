@@ -14,6 +14,7 @@ from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.sqlite import backup as backups
 from amfs_sqlite.sqlite import copies, files, migrate
+from amfs_sqlite.sqlite.backup import BackupReport
 from amfs_sqlite.sqlite.guard import LOCK_SUFFIX, FileGuard, Guard, OpenGuard, has_wal_reset_fault
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.translation import is_busy, translated
@@ -29,7 +30,7 @@ class RestoreReport(NamedTuple):
 
     path: str
     kept: str | None
-    contents: backups.BackupReport
+    contents: BackupReport
 
 
 def restore(
@@ -72,7 +73,7 @@ def restore(
 
 def _copied(
     uri: str, source: str, temporary: str, moment: datetime, ids: IdSource, *, target: str
-) -> backups.BackupReport:
+) -> BackupReport:
     def begin(connection: sqlite3.Connection) -> Transaction:
         return Transaction(connection, DEFAULT_NAMESPACE, AMFS_0_3, ids, moment)
 
