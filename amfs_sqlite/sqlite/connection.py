@@ -400,10 +400,13 @@ class Database:
         """Index, scrub and checkpoint on the way out, unless somebody else is at work: then they will."""
         try:
             with translated(self.path):
-                if self._unindexed and not self.in_memory:
-                    with self._lock.exclusively(connection, CLOSE_TIMEOUT_S):
+                if self.in_memory:
+                    return
+                with self._lock.exclusively(connection, CLOSE_TIMEOUT_S):
+                    if self._unindexed:
                         index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
-                if not self.in_memory and scrubbing.is_due(connection):
+                    is_due = scrubbing.is_due(connection)
+                if is_due:
                     for remains in scrubbing.scrub(connection, self._lock, self.path, CLOSE_TIMEOUT_S):
                         files.log.warning("of what was erased, %s", remains)
                 self._lock.checkpoint(connection, CLOSE_TIMEOUT_S)
