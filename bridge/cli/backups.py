@@ -39,7 +39,7 @@ def backup(dest: str, *, as_json: bool) -> None:
 @json_option
 @setting_options("db", "mode")
 def restore(source: str, *, force: bool, as_json: bool) -> None:
-    """Put a copy of BACKUP in the place of the store, once it is verified.
+    """Put a verified copy of BACKUP in the place of the store.
 
     Where a store stands there already, --force replaces it and keeps it under the name that is told. A
     store that somebody has open is never replaced: end the agents and servers first. Who uses the file

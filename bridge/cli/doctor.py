@@ -20,7 +20,9 @@ from bridge.cli.store import place
 @json_option
 @setting_options(*PLACE)
 def doctor(*, fix: bool, as_json: bool) -> int:
-    """Look for what is wrong with the store and around it; end with 1 if there is anything to do.
+    """Look for what is wrong with the store and around it.
+
+    Ends with 1 if there is anything to do.
 
     Looks at the SQLite in use, the file system, who may read the files, the write-ahead log and who
     keeps it, the text index and the tags, the schema, what copies were left, and room on the disk. A

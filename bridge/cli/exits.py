@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 EXIT_CODES = {
     DONE: "done",
-    FOUND: "no such record, packet or agent; verify, doctor or import found something",
+    FOUND: "no such record, packet or agent, or a check or import found something",
     WRONG_USE: "wrong use: an argument, a reference or a setting",
     UNUSABLE: "the store cannot be used: missing, busy, full, damaged, foreign",
     REFUSED: "refused: the state of a packet does not allow it",

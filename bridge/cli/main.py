@@ -35,8 +35,8 @@ COMPLETION = (
 def app() -> None:
     """Look at a memory that agents share: one SQLite file, named by --db or MEMORY_DB.
 
-    You are its owner here and see private records too. Looking changes no record; without --read-only it
-    brings an older store to the newest schema, and may leave a lock file (its name ends in -lock).
+    You are its owner here and see private records too. Looking changes no record; it may leave -lock,
+    -wal or -shm beside the file, and brings an older store to the newest schema unless --read-only is given.
     With --json a command answers one JSON document, in ASCII. Errors and warnings are lines on
     standard error: a code, and what to do.
     """

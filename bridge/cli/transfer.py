@@ -35,7 +35,9 @@ class ReaderLeftError(Exception):
 @json_option
 @setting_options(*PLACE)
 def export(destination: str | None, *, as_json: bool) -> None:
-    """Write the whole store as JSON Lines, to standard output or a new file.
+    """Write the whole store as JSON Lines.
+
+    To standard output, or to a new file.
 
     Everything that was ever stored, in every namespace: private records, superseded and expired
     versions, packets, outcomes, commits. Agents go on writing meanwhile. FILE is its owner's alone,
@@ -66,7 +68,9 @@ def export(destination: str | None, *, as_json: bool) -> None:
 @json_option
 @setting_options(*PLACE)
 def import_(source: str, *, dry_run: bool, as_json: bool) -> int:
-    """Store what an export holds and this store does not; - is standard input.
+    """Store what an export holds and this store does not.
+
+    For FILE, - is standard input.
 
     Every line is checked against its hashes first. A new or empty store becomes equal to the exported
     one. Elsewhere what is new follows behind what is there, what is known is passed over, and a record

@@ -432,6 +432,26 @@ def test_without_a_command_the_commands_are_listed(run: Run) -> None:
     assert shown.err == "usage: no command was given; above they are listed\n"
 
 
+@proves("cli.summaries")
+@pytest.mark.parametrize("words", [(), ("packets",)], ids=" ".join)
+def test_no_summary_in_the_list_of_commands_is_cut(
+    run: Run, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = run(*words, "--help").out.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(listed) == len(main.app.commands if not words else ("list", "show", "release", "cancel"))
+    assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
+
+
+@proves("cli.reads-beside-writers")
+def test_looking_leaves_the_file_as_it_is_and_nothing_but_side_files(store: Path, run: Run) -> None:
+    before = store.read_bytes()
+    for how, left in (((), ["", "-lock"]), (("--read-only",), ["", "-lock", "-wal", "-shm"])):
+        assert run("stats", *how).code == 0
+        assert {each.name for each in store.parent.iterdir()} <= {f"{store.name}{each}" for each in left}
+        assert store.read_bytes() == before
+
+
 @proves("cli.help")
 def test_the_version_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda name: {"amfs-sqlite": "1.2.3"}[name])

@@ -229,7 +229,7 @@ async def test_no_stored_text_leaves_its_place(agents: Agents, hostile: str) -> 
         "history": (await reader.call("history", **record), 4),
         "resume": (await reader.call("resume"), 8),
         "outcome": (await reader.call("record_outcome", outcome="failure", outcome_ref=evil), 2),
-        "stats": (await reader.call("memory_stats", verify=True), 18),
+        "stats": (await reader.call("memory_stats", verify=True), 19),
         "refusal": (await reader.refusal("recall", scope=evil, key=evil), 1),
     }
     for name, (answer, line_count) in answers.items():
