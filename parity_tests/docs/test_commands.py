@@ -122,8 +122,13 @@ def test_every_block_of_a_page_does_what_the_page_says(page: str, workshop: Work
 @pytest.mark.timeout(PATIENCE_S)
 @pytest.mark.parametrize("page", ALL)
 def test_every_command_in_a_sentence_can_be_given(
-    page: str, demo_file: Path, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+    page: str,
+    demo_file: Path,
+    workshop: Workshop,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(workshop.folder)
     claimed = claimed_packet(capsys)
     for command in commands_in_sentences(page):
         if command.words[0] == "amfs-sqlite" and command.server() is None:
