@@ -34,11 +34,12 @@ from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
 from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.retention import Signature, Under
 from amfs_sqlite.rules.transfer import ExportReport, ImportReport
-from amfs_sqlite.sqlite import commits, entries, exporting, integrity, outcomes, retention, search, statistics
+from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, retention, search, statistics
 from amfs_sqlite.sqlite.backup import BackupReport
-from amfs_sqlite.sqlite.connection import Database, StoreDescription
-from amfs_sqlite.sqlite.importing import Import
-from amfs_sqlite.sqlite.opening import Durability, Mode
+from amfs_sqlite.sqlite.database.connection import Database, StoreDescription
+from amfs_sqlite.sqlite.database.opening import Durability, Mode
+from amfs_sqlite.sqlite.transfer import exporting
+from amfs_sqlite.sqlite.transfer.importing import Import
 
 
 class SqliteAdapter(AmfsAdapter, Transfer):

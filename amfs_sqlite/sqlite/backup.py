@@ -9,8 +9,8 @@ from typing import NamedTuple
 from amfs_sqlite.clock import IdSource
 from amfs_sqlite.errors import StoreBusyError, StoreCorruptError
 from amfs_sqlite.sqlite import copies, files, functions, integrity
+from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sqlite.translation import translated
 
 COPY_INTO = "VACUUM INTO ?"
 CHECK_PAGES = "PRAGMA integrity_check(1)"

@@ -1,5 +1,6 @@
 """Files that are made whole under a name of their own before they get the name they are for."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from amfs_sqlite.sqlite.files import SIDE_SUFFIXES
 
 TEMPORARY_SUFFIX = ".part"
 ID_DIGITS = 8
+# What systems say where a file cannot have a second name.
+NO_LINKS = frozenset({errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
 @contextmanager
@@ -29,13 +32,21 @@ def temporary_beside(path: str, ids: IdSource) -> Iterator[str]:
 def put(temporary: str, path: str) -> None:
     """Give the file its name, which nobody may have; on the disk when this returns.
 
-    The name is taken first and then replaced, since not every file system has a way to do both at once.
-    Whatever goes wrong, nothing stands under it.
+    Whatever goes wrong, nothing stands under it; whoever is ended on the way leaves the whole file there, or
+    nothing. Only where files cannot have a second name it may be an empty one.
     """
     sync(temporary)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     try:
-        Path(temporary).replace(path)
+        os.link(temporary, path, follow_symlinks=False)
+    except OSError as refused:
+        if refused.errno not in NO_LINKS:
+            raise
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        if os.path.samefile(temporary, path):
+            discard(temporary)
+        else:
+            Path(temporary).replace(path)
         sync_folder(path)
     except BaseException:
         discard(path)
@@ -51,10 +62,8 @@ def refuse_taken(path: str, argument: str) -> None:
     """Raise InvalidArgumentError where something stands under this name, or beside it as its log."""
     for suffix in ("", *SIDE_SUFFIXES):
         if os.path.lexists(path + suffix):
-            raise InvalidArgumentError(
-                argument,
-                f"is {quoted(path, 400)}, but {quoted(path + suffix, 400)} stands there; choose another name",
-            )
+            what = f"'{suffix}' stands beside it" if suffix else "something stands there already"
+            raise InvalidArgumentError(argument, f"is {quoted(path, 400)}, and {what}; choose another name")
 
 
 def free_name(path: str) -> str:

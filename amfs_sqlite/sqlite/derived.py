@@ -7,8 +7,8 @@ from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.rules.text import TOKENIZER_VERSION
 from amfs_sqlite.sqlite import index, migrate
+from amfs_sqlite.sqlite.database.locking import WriteLock
 from amfs_sqlite.sqlite.entries import PRESENT
-from amfs_sqlite.sqlite.locking import WriteLock
 from amfs_sqlite.sqlite.transaction import Transaction
 
 TAGGED = f"""

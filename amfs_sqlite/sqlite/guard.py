@@ -7,9 +7,12 @@ held around every transaction that writes and every checkpoint, makes that momen
 
 import os
 import sqlite3
+import stat
 import sys
 import weakref
 from typing import Protocol
+
+from amfs_sqlite.errors import StoreUnavailableError
 
 if sys.platform == "win32":
     import msvcrt
@@ -55,7 +58,13 @@ class FileGuard:
     """An advisory lock on a file of its own; the system frees it when the process ends, however it ends."""
 
     def __init__(self, path: str) -> None:
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        """Raises StoreUnavailableError where something else stands than a file: a link is not followed."""
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise StoreUnavailableError(
+                path, "is a link, a folder or a device, where the lock file belongs", "move it away"
+            )
+        kept_apart = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | kept_apart, 0o600)
         self._close_once = weakref.finalize(self, os.close, self._descriptor)
         _opened.add(self)
 

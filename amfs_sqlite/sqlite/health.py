@@ -19,14 +19,14 @@ from amfs_sqlite.sqlite import (
     files,
     functions,
     migrate,
-    scrubbing,
     surroundings,
     symptoms,
 )
-from amfs_sqlite.sqlite.locking import WriteLock
+from amfs_sqlite.sqlite.database import scrubbing
+from amfs_sqlite.sqlite.database.locking import WriteLock
+from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.surroundings import Holder, Log
 from amfs_sqlite.sqlite.symptoms import HealthCode, HealthFinding
-from amfs_sqlite.sqlite.translation import translated
 
 MANY_FREE_PAGES = 1_000
 PRIVATE_FILE = 0o600

@@ -15,9 +15,9 @@ from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.sqlite import backup as backups
 from amfs_sqlite.sqlite import copies, files, migrate
 from amfs_sqlite.sqlite.backup import BackupReport
+from amfs_sqlite.sqlite.database.translation import is_busy, translated
 from amfs_sqlite.sqlite.guard import LOCK_SUFFIX, FileGuard, Guard, OpenGuard, has_wal_reset_fault
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sqlite.translation import is_busy, translated
 
 STAMP = "%Y%m%dT%H%M%SZ"
 # In this order: the log goes into the file, which only works while nobody else has it; then nobody gets it.

@@ -7,7 +7,8 @@ from amfs_sqlite.errors import EntryNotFoundError
 from amfs_sqlite.models import CommitEntry, CommitKind, EntryRef, RetentionReport
 from amfs_sqlite.rules.hashing import content_hash
 from amfs_sqlite.rules.retention import ERASED_TOGETHER, Kept, Signature, Under, check_erased, kept
-from amfs_sqlite.sqlite import commits, entries, index, scrubbing
+from amfs_sqlite.sqlite import commits, entries, index
+from amfs_sqlite.sqlite.database import scrubbing
 from amfs_sqlite.sqlite.drafts import CommitDraft, as_listed
 from amfs_sqlite.sqlite.entries import BELOW, HERE, NOT_SYSTEM, PRESENT
 from amfs_sqlite.sqlite.rows import microseconds, moment

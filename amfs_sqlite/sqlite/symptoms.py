@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from amfs_sqlite.sqlite import files, surroundings
+from amfs_sqlite.sqlite.database.opening import WAL_BYTES_KEPT
 from amfs_sqlite.sqlite.guard import known_faults
-from amfs_sqlite.sqlite.opening import WAL_BYTES_KEPT
 from amfs_sqlite.sqlite.surroundings import Holder, Log
 
 LEAST_FREE_BYTES = 64 * 1024 * 1024

@@ -9,8 +9,8 @@ from amfs_sqlite.delivery import Asked, Batch, Feed
 from amfs_sqlite.errors import AmfsError
 from amfs_sqlite.rules.cursors import ChangePosition, change_position
 from amfs_sqlite.sqlite import changes, files
+from amfs_sqlite.sqlite.database.lanes import Lane
 from amfs_sqlite.sqlite.ground import Ground
-from amfs_sqlite.sqlite.lanes import Lane
 from amfs_sqlite.sqlite.transaction import Transaction
 
 LOOK_EVERY_S = 0.5

@@ -12,7 +12,7 @@ import click
 from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.transfer import ExportReport, ImportConflict, ImportReport
 from amfs_sqlite.sqlite import export_to_file, files
-from amfs_sqlite.sqlite.translation import translated
+from amfs_sqlite.sqlite.database.translation import translated
 from bridge import rendering
 from bridge.cli import records
 from bridge.cli.exits import DONE, FOUND

@@ -16,8 +16,8 @@ from amfs_sqlite import (
     SqliteAdapter,
     VersionConflictError,
 )
-from amfs_sqlite.sqlite import lanes
-from amfs_sqlite.sqlite.lanes import FunctionConnection
+from amfs_sqlite.sqlite.database import lanes
+from amfs_sqlite.sqlite.database.lanes import FunctionConnection
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.sqlite.internals import store_id_of, trace
 

@@ -17,8 +17,8 @@ from amfs_sqlite import (
     VersionConflictError,
     Write,
 )
-from amfs_sqlite.sqlite import groups
-from amfs_sqlite.sqlite.lanes import FunctionConnection
+from amfs_sqlite.sqlite.database import groups
+from amfs_sqlite.sqlite.database.lanes import FunctionConnection
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import settled, trace

@@ -13,7 +13,8 @@ import pytest
 
 from amfs_sqlite import SqliteAdapter
 from amfs_sqlite.clock import patience
-from amfs_sqlite.sqlite import guard, locking, opening
+from amfs_sqlite.sqlite import guard
+from amfs_sqlite.sqlite.database import locking, opening
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import database_of, settled, trace

@@ -11,7 +11,8 @@ import pytest
 
 from amfs_sqlite import MemoryEntry, SearchQuery, SqliteAdapter, StoreBusyError
 from amfs_sqlite.clock import patience
-from amfs_sqlite.sqlite import guard, locking, opening
+from amfs_sqlite.sqlite import guard
+from amfs_sqlite.sqlite.database import locking, opening
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import left_running, write_directly
@@ -67,7 +68,7 @@ def attempted(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
                 tried.set()
             yield
 
-    monkeypatch.setattr("amfs_sqlite.sqlite.locking.patience", watched)
+    monkeypatch.setattr("amfs_sqlite.sqlite.database.locking.patience", watched)
     return tried
 
 

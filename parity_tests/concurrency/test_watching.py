@@ -12,7 +12,7 @@ import pytest
 from amfs_sqlite import HANDOFF, MemoryEntry, SqliteAdapter
 from amfs_sqlite.delivery import watches
 from amfs_sqlite.sqlite import changes, watching
-from amfs_sqlite.sqlite.lanes import hop
+from amfs_sqlite.sqlite.database.lanes import hop
 from parity_tests.concurrency import jobs
 from parity_tests.concurrency.crew import Crew, received, started
 from parity_tests.concurrency.test_endings import run

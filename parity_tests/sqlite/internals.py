@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from amfs_sqlite import SqliteAdapter
-from amfs_sqlite.sqlite import exits
-from amfs_sqlite.sqlite.connection import Database
-from amfs_sqlite.sqlite.lanes import Lane, hop
+from amfs_sqlite.sqlite.database import exits
+from amfs_sqlite.sqlite.database.connection import Database
+from amfs_sqlite.sqlite.database.lanes import Lane, hop
 
 THREAD_ENDS_WITHIN_S = 20
 

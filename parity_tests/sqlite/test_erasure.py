@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from amfs_sqlite import HANDOFF, EntryRef, SearchQuery, SqliteAdapter
-from amfs_sqlite.sqlite import scrubbing
+from amfs_sqlite.sqlite.database import scrubbing
 from parity_tests.contract.soundness import is_sound
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves

@@ -12,7 +12,8 @@ import pytest
 
 from amfs_sqlite import SqliteAdapter, StoreError
 from amfs_sqlite.clock import FixedClock
-from amfs_sqlite.sqlite import scrubbing, visit
+from amfs_sqlite.sqlite import visit
+from amfs_sqlite.sqlite.database import scrubbing
 from amfs_sqlite.sqlite.health import examine, treat
 from amfs_sqlite.sqlite.symptoms import HealthCode
 from parity_tests.drafts import at, draft

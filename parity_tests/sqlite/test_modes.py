@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite import SqliteAdapter
-from amfs_sqlite.sqlite import locking
+from amfs_sqlite.sqlite.database import locking
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from amfs_sqlite import InvalidArgumentError, SqliteAdapter
-from amfs_sqlite.sqlite.lanes import hop
-from amfs_sqlite.sqlite.opening import Durability
+from amfs_sqlite.sqlite.database.lanes import hop
+from amfs_sqlite.sqlite.database.opening import Durability
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import lanes_of, write_directly
 

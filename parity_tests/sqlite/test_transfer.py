@@ -25,7 +25,8 @@ from amfs_sqlite import (
     StoreUnavailableError,
     VersionConflictError,
 )
-from amfs_sqlite.sqlite import export_to_file, exporting, importing
+from amfs_sqlite.sqlite import export_to_file
+from amfs_sqlite.sqlite.transfer import exporting, importing
 from parity_tests.cli import stories
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
@@ -38,7 +39,7 @@ IMPORT_AND_DIE = """
 import asyncio, os, signal, sys
 from amfs_sqlite import SqliteAdapter
 from amfs_sqlite.rules.export_reading import ExportReader
-from amfs_sqlite.sqlite import importing
+from amfs_sqlite.sqlite.transfer import importing
 
 importing.CHANGES_TOGETHER = 1
 left = int(sys.argv[3])

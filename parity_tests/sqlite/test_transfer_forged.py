@@ -8,7 +8,7 @@ import pytest
 
 from amfs_sqlite import HANDOFF, ImportLineError, SqliteAdapter
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain
-from amfs_sqlite.sqlite import importing
+from amfs_sqlite.sqlite.transfer import importing
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.sqlite import forgeries, transfers

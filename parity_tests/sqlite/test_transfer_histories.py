@@ -22,7 +22,7 @@ from amfs_sqlite import (
     Write,
 )
 from amfs_sqlite.clock import instant
-from amfs_sqlite.sqlite import importing
+from amfs_sqlite.sqlite.transfer import importing
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.sqlite import transfers

@@ -9,7 +9,7 @@ import pytest
 
 from amfs_sqlite import HANDOFF, Commit, ImportLineError, ImportReport, SqliteAdapter
 from amfs_sqlite.clock import instant
-from amfs_sqlite.sqlite import importing
+from amfs_sqlite.sqlite.transfer import importing
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
 from parity_tests.sqlite import disk, transfers

@@ -11,7 +11,7 @@ import pytest
 from amfs_sqlite import ImportLineError, SqliteAdapter
 from amfs_sqlite.rules import export_reading
 from amfs_sqlite.rules.hashing import content_hash
-from amfs_sqlite.sqlite import importing
+from amfs_sqlite.sqlite.transfer import importing
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite import transfers

@@ -6,8 +6,8 @@ from itertools import count
 
 import pytest
 
-from amfs_sqlite.sqlite import turns
-from amfs_sqlite.sqlite.turns import WOKEN_A_TURN, TurnClock
+from amfs_sqlite.sqlite.database import turns
+from amfs_sqlite.sqlite.database.turns import WOKEN_A_TURN, TurnClock
 from parity_tests.ledger import proves
 
 CALLERS = 100

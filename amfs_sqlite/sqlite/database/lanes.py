@@ -13,8 +13,8 @@ from typing import Any, TypeVar, cast
 import aiosqlite
 
 from amfs_sqlite.errors import AdapterClosedError
+from amfs_sqlite.sqlite.database.inline import CACHED_STATEMENTS
 from amfs_sqlite.sqlite.ground import Ground
-from amfs_sqlite.sqlite.inline import CACHED_STATEMENTS
 
 GROUP_LIMIT = 256
 """Jobs that cross together at most."""

@@ -3,9 +3,9 @@
 import sqlite3
 import weakref
 
+from amfs_sqlite.sqlite.database.turns import TurnClock
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import TooLongForTheLoopError
-from amfs_sqlite.sqlite.turns import TurnClock
 
 CACHED_STATEMENTS = 256
 READER_SETTINGS = ("PRAGMA trusted_schema = OFF", "PRAGMA query_only = ON", "PRAGMA wal_autocheckpoint = 0")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from amfs_sqlite.models import CommitEntry, OutcomeEffect
 from amfs_sqlite.rules.transfer import ExportedCommit, ExportedOutcome, ExportedVersion
 from amfs_sqlite.sqlite import entries
-from amfs_sqlite.sqlite.receiving import Address, Receiving
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.transfer.receiving import Address, Receiving
 
 HEAD = "SELECT sequence, digest FROM head"
 NEWEST = f"SELECT c.version, c.confidence, c.integrity_chain FROM current AS c WHERE {entries.AT}"

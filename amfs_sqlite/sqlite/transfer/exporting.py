@@ -13,11 +13,11 @@ from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.rules import transfer
 from amfs_sqlite.rules.transfer import ExportReport
 from amfs_sqlite.sqlite import copies, files, migrate
-from amfs_sqlite.sqlite.connection import Database
-from amfs_sqlite.sqlite.lanes import to_the_end
+from amfs_sqlite.sqlite.database.connection import Database
+from amfs_sqlite.sqlite.database.lanes import to_the_end
+from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, commit_of, effect_of, entry_of, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sqlite.translation import translated
 
 TOTALS = """
 SELECT h.sequence, h.digest, (SELECT count(*) FROM commits), (SELECT count(*) FROM versions),

@@ -4,9 +4,9 @@ import sqlite3
 
 from amfs_sqlite.errors import StoreError
 from amfs_sqlite.sqlite import surroundings
-from amfs_sqlite.sqlite.locking import WriteLock
+from amfs_sqlite.sqlite.database.locking import WriteLock
+from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sqlite.translation import translated
 
 # In the transaction that erases: whoever is ended before all is done leaves it to the next.
 MARK = "INSERT OR IGNORE INTO meta (name, value) VALUES ('scrub_due', 'erased')"

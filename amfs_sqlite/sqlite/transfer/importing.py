@@ -12,12 +12,13 @@ from amfs_sqlite.rules.transfer import (
     ImportConflict,
     ImportReport,
 )
-from amfs_sqlite.sqlite import migrate, scrubbing
-from amfs_sqlite.sqlite.connection import Database
-from amfs_sqlite.sqlite.looking import Imagined, Looking
-from amfs_sqlite.sqlite.receiving import Address, Received
-from amfs_sqlite.sqlite.storing import Storing
+from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite.database import scrubbing
+from amfs_sqlite.sqlite.database.connection import Database
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.transfer.looking import Imagined, Looking
+from amfs_sqlite.sqlite.transfer.receiving import Address, Received
+from amfs_sqlite.sqlite.transfer.storing import Storing
 
 CHANGES_TOGETHER = 500
 BYTES_TOGETHER = 4 * 1024 * 1024

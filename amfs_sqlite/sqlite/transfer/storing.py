@@ -7,8 +7,8 @@ from amfs_sqlite.rules.hashing import tree_hash
 from amfs_sqlite.rules.transfer import ExportedCommit, ExportedOutcome, ExportedVersion
 from amfs_sqlite.sqlite import commits, entries, index, outcomes, retention
 from amfs_sqlite.sqlite.drafts import CommitDraft
-from amfs_sqlite.sqlite.receiving import STORED, Address, Receiving, Stored, at_version
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.transfer.receiving import STORED, Address, Receiving, Stored, at_version
 
 OPINION = f"SELECT c.version, c.confidence FROM current AS c WHERE {entries.AT}"
 KEY = f"SELECT c.id FROM current AS c WHERE {entries.AT}"

@@ -8,10 +8,10 @@ from typing import Any
 from amfs_sqlite.clock import ticks_s
 from amfs_sqlite.errors import StoreBusyError, StoreFullError
 from amfs_sqlite.models import MAIN_BRANCH
+from amfs_sqlite.sqlite.database.lanes import Answer, Body
+from amfs_sqlite.sqlite.database.locking import WriteLock
+from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.ground import Ground
-from amfs_sqlite.sqlite.lanes import Answer, Body
-from amfs_sqlite.sqlite.locking import WriteLock
-from amfs_sqlite.sqlite.translation import translated
 
 READS_TOGETHER_S = 0.001
 

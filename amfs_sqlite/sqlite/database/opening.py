@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from amfs_sqlite.clock import IdSource
 from amfs_sqlite.errors import InvalidArgumentError, StoreReadOnlyError, quoted
 from amfs_sqlite.sqlite import backup, copies, files, functions, migrate
-from amfs_sqlite.sqlite.locking import WriteLock
+from amfs_sqlite.sqlite.database.locking import WriteLock
 
 WAL_PAGES_BEFORE_CHECKPOINT = 2000
 WAL_BYTES_KEPT = 16 * 1024 * 1024

@@ -1,0 +1,1 @@
+"""The whole store as lines, and stored from lines."""
