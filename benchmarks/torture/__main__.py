@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from benchmarks.reporting import json_option, progress, quick_option, run
-from benchmarks.torture import crowd, disk, erasing, kills, loop, power, server
+from benchmarks.torture import cancelling, crowd, disk, erasing, kills, loop, power, server
 from benchmarks.torture import page as reliability
 from benchmarks.torture.rounds import Round, Scenario, Tally, repeatable
 from benchmarks.torture.telling import show, write_json
@@ -20,6 +20,7 @@ SCENARIOS: Sequence[Scenario] = (
     *crowd.SCENARIOS,
     *disk.SCENARIOS,
     *power.SCENARIOS,
+    *cancelling.SCENARIOS,
     *loop.SCENARIOS,
     *server.SCENARIOS,
 )
@@ -74,11 +75,11 @@ def main(
     sys.exit(any(each.failures for each in tallies.values()))
 
 
-def play(scenario: Scenario, tally: Tally, seed: str) -> None:
+def play(scenario: Scenario, tally: Tally, seed: str, *, is_short: bool = False) -> None:
     """One round in a folder of its own. Whatever is raised in it is a fault of the round."""
     name = f"{scenario.name} {seed}"
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-        round_ = Round(Path(folder), repeatable(name), name, tally)
+        round_ = Round(Path(folder), repeatable(name), name, tally, is_short)
         try:
             scenario.run(round_)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told and the other rounds go on

@@ -40,6 +40,10 @@ class Journal:
         """After the answer: it is gone from all files of the store."""
         self._tell({"erased": mark})
 
+    def was_archived(self, mark: str) -> None:
+        """After the answer: it is history, and nothing is there now."""
+        self._tell({"archived": mark})
+
     def close(self) -> None:
         """No more lines."""
         os.close(self._descriptor)
@@ -57,6 +61,7 @@ class Told:
     declined: set[str] = field(default_factory=set)
     erasing: set[str] = field(default_factory=set)
     erased: set[str] = field(default_factory=set)
+    archived: set[str] = field(default_factory=set)
 
     @property
     def stored(self) -> Iterator[Stored]:
@@ -80,6 +85,8 @@ class Told:
             self.erasing.add(line["erasing"])
         elif "erased" in line:
             self.erased.add(line["erased"])
+        elif "archived" in line:
+            self.archived.add(line["archived"])
         else:
             path_key_version_mark = [(each[0], each[1], each[2], each[3]) for each in line["stored"]]
             self.acknowledged[line["acknowledged"]] = path_key_version_mark

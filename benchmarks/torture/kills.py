@@ -29,7 +29,7 @@ def writers(round_: Round) -> None:
     chance = round_.chance
     named = [client_of(round_, f"w{slot}") for slot in range(WRITERS)]
     with at_work(clients.work_for, [(each, None) for each in named]) as workers:
-        for number in range(KILLS):
+        for number in range(round_.times(KILLS)):
             slot = chance.randrange(WRITERS)
             for _ in range(chance.randint(0, MOST_ANSWERS_BEFORE_A_KILL)):
                 workers[slot].hear()

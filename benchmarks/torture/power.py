@@ -50,7 +50,7 @@ def _cut_often(round_: Round, durability: Durability) -> None:
     whole, _ = read_by_hand(path)
     after = round_.folder / "after"
     possible = moments(made, folder)
-    for number in range(CUTS):
+    for number in range(len(LOSSES) if round_.is_short else CUTS):
         shutil.rmtree(after, ignore_errors=True)
         after.mkdir()
         loss = LOSSES[number % len(LOSSES)]
@@ -91,7 +91,7 @@ def torn_tail(round_: Round) -> None:
     states = [_versions(round_, each) for each in (first, last)]
     copy(round_.folder / "store.db", round_.folder / "kept.db")
     sectors = range(len(before) // SECTOR, len(after) // SECTOR + 1)
-    for sector in round_.chance.sample(sectors, min(TAILS, len(sectors))):
+    for sector in round_.chance.sample(sectors, min(round_.times(TAILS), len(sectors))):
         place = max(len(before), sector * SECTOR)
         torn = {
             "cut": after[:place],

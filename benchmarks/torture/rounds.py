@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+SHORT_TIMES = 2
+
 
 @dataclass(slots=True)
 class Tally:
@@ -40,12 +42,20 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round: an empty folder of its own, its chance, the name to repeat it by, and where it counts."""
+    """One round: an empty folder of its own, its chance, the name to repeat it by, and where it counts.
+
+    A short one does everything, and what it would repeat only twice.
+    """
 
     folder: Path
     chance: random.Random
     name: str
     tally: Tally
+    is_short: bool = False
+
+    def times(self, count: int) -> int:
+        """How often to repeat what a round that is not short repeats so often."""
+        return min(count, SHORT_TIMES) if self.is_short else count
 
     @property
     def path(self) -> Path:

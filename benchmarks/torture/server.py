@@ -147,7 +147,8 @@ def kills(round_: Round) -> None:
     """Kill the server at a random moment after several requests; ask the next one for them again."""
     asked: dict[int, str] = {}
     answered: set[object] = set()
-    for number in range(KILLS):
+    rounds = round_.times(KILLS)
+    for number in range(rounds):
         with serving(round_.path, "agent") as server:
             for identifier, mark in asked.items():
                 if identifier not in answered:
@@ -155,7 +156,7 @@ def kills(round_: Round) -> None:
                     if not is_done(answer := server.answer(identifier)):
                         round_.fault(f"asked again, {mark} was not stored: {answer}")
                     answered.add(identifier)
-            if number == KILLS - 1:
+            if number == rounds - 1:
                 break
             new = range(len(asked) + 1, len(asked) + PIPELINED + 1)
             for identifier in new:
@@ -172,8 +173,8 @@ def kills(round_: Round) -> None:
 
 def sessions(round_: Round) -> None:
     """Four sessions at once, each with one request, each ended by the end of its input."""
-    servers = [ServerPipes(round_.path, f"agent-{each}") for each in range(SESSIONS)]
-    marks = [f"s{each}" for each in range(SESSIONS)]
+    servers = [ServerPipes(round_.path, f"agent-{each}") for each in range(round_.times(SESSIONS))]
+    marks = [f"s{each}" for each in range(len(servers))]
     try:
         for server in servers:
             server.greet()

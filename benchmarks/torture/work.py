@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -71,18 +72,32 @@ def _work(client: str, chance: random.Random) -> Work:
 
 def drafts(client: str, mark: str, work: Work) -> list[MemoryEntry]:
     """The entries of a request; each value carries a word that no other has."""
-    keys = work["keys"] if work["kind"] in ("batch", "commit") else work["keys"][:1]
     return [
         MemoryEntry.draft(
             work["path"],
             key,
-            {"mark": f"{mark}e{place}", "filler": FILLER * work["fillers"]},
+            {"mark": word, "imprint": imprint(word), "filler": FILLER * work["fillers"]},
             agent_id=client,
             tags=[work["kind"]],
             confidence=0.5,
+            ttl_at=work.get("ttl_at"),
         )
-        for place, key in enumerate(keys)
+        for key, word in zip(work["keys"], words(mark, work), strict=False)
     ]
+
+
+def words(mark: str, work: Work) -> list[str]:
+    """The words that the values of a request carry.
+
+    >>> words("an1", {"kind": "batch"})
+    ['an1e0', 'an1e1', 'an1e2']
+    """
+    return [f"{mark}e{place}" for place in range(3 if work["kind"] in ("batch", "commit") else 1)]
+
+
+def imprint(word: str) -> str:
+    """Another word that goes with this one, and begins like no other."""
+    return sha256(word.encode()).hexdigest()[:20]
 
 
 async def do(store: SqliteAdapter, client: str, mark: str, work: Work) -> Sequence[MemoryEntry]:
@@ -104,7 +119,7 @@ async def do(store: SqliteAdapter, client: str, mark: str, work: Work) -> Sequen
 
 async def _count(store: SqliteAdapter, client: str, mark: str, work: Work) -> MemoryEntry:
     path, key = COUNTER
-    value = {"mark": f"{mark}e0", "count": work["expected"] + 1}
+    value = {"mark": words(mark, work)[0], "count": work["expected"] + 1}
     entry = MemoryEntry.draft(path, key, value, agent_id=client)
     return await store.write(entry, expected_version=work["expected"], idempotency_key=mark)
 

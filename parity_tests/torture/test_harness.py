@@ -12,7 +12,17 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks.torture import checking, journal, judging, recording, rounds, telling
+from benchmarks.torture import (
+    cancelling,
+    checking,
+    erasing,
+    journal,
+    judging,
+    recording,
+    rounds,
+    telling,
+    work,
+)
 from benchmarks.torture.journal import Journal, Told, told
 from benchmarks.torture.judging import Truth, fill
 from benchmarks.torture.recording import Call, after_power_cut, calls
@@ -126,6 +136,43 @@ def test_what_became_of_a_store_is_told(round_: Round, filled: Truth, cut: slice
     assert round_.tally.damages["this"] == {verdict: 1}
 
 
+@proves("torture.stories")
+def test_every_operation_is_cancelled() -> None:
+    assert cancelling.STORIES.keys() == cancelling.OPERATIONS
+    assert {"write", "erase", "anchor", "backup", "import_from"} < cancelling.OPERATIONS
+
+
+@proves("torture.stories")
+def test_an_operation_that_is_not_cancelled_is_a_fault(
+    round_: Round, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cancelling, "OPERATIONS", frozenset({"stats", "fly"}))
+    monkeypatch.setattr(cancelling, "STORIES", {"stats": cancelling.STORIES["stats"]})
+    cancelling.cancelled(round_)
+    assert round_.tally.faults == ["test: how fly is cancelled is not told: it needs a story"]
+    assert round_.tally.rounds > 0
+
+
+@proves("torture.sees-faults")
+@pytest.mark.parametrize("trace", ["xn1e0", work.imprint("xn1e0")[erasing.SHARED_CHARACTERS :]])
+def test_a_trace_of_what_is_in_no_version_any_more_is_a_fault(
+    round_: Round, filled: Truth, trace: str
+) -> None:
+    said = told(round_.folder)
+    said.asked["xn1"] = {"kind": "write"}
+    assert list(erasing.left_behind(round_.path, said)) == []
+    round_.path.with_name("store.db-wal").write_text(f"free space, {trace}, free space", encoding="utf-8")
+    assert list(erasing.left_behind(round_.path, said)) == [
+        "xn1e0 is in no version any more, and still in store.db-wal"
+    ]
+
+
+@proves("torture.sees-faults")
+def test_what_was_archived_and_is_still_there_is_a_fault(round_: Round, filled: Truth) -> None:
+    said = Told(archived={"xn1"})
+    assert len(list(erasing.not_archived(round_.path, said))) == 1
+
+
 def write(offset: int, content: bytes) -> Call:
     return Call("write", DB, offset, content)
 
@@ -190,7 +237,7 @@ def test_a_recording_is_read_call_by_call() -> None:
     ]
 
 
-@pytest.mark.parametrize("module", [journal, recording, rounds, telling])
+@pytest.mark.parametrize("module", [journal, recording, rounds, telling, work])
 @proves("torture.sees-faults")
 def test_the_examples_of_the_harness_are_true(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
