@@ -23,7 +23,8 @@ async def erase(
     dry_run: bool = False,
 ) -> RetentionReport:
     """Erase one version by a ref with its number, a record with its history by a ref without, and everything
-    that ``written_by`` wrote.
+    that ``written_by`` wrote: the packets it gave too, whoever holds them now, since each of their versions
+    holds its words.
 
     A packet that pins what is erased says so when it is taken. Raises EntryNotFoundError for a ref that is
     not stored, and InvalidArgumentError where nothing is named.
@@ -31,8 +32,10 @@ async def erase(
     _check_owner(session)
     check_several(refs, "refs")
     check_refs(refs)
+    check_optional_text(written_by, "written_by")
+    given = [] if written_by is None else await _given_by(session, written_by)
     return await session.adapter.erase(
-        tuple(refs),
+        (*refs, *given),
         written_by=written_by,
         author=session.agent_id,
         message=Redactor(session).text(message),
@@ -53,8 +56,8 @@ async def prune(
     """Erase old versions of the records at or below the scope (None is everywhere).
 
     Kept are the current version, the newest ``keep_last`` of each record, what was current in the last
-    ``keep_days`` days, and every version that a packet pins which is not closed or cancelled. Packets
-    themselves are never pruned. Raises InvalidArgumentError where neither number is given.
+    ``keep_days`` days, and every version that a packet pins which is not closed or cancelled. One that is
+    given meanwhile may pin what goes; who takes it is told. Packets themselves are never pruned. Raises InvalidArgumentError where neither number is given.
     """
     _check_owner(session)
     check_optional_text(scope, "scope")
@@ -98,6 +101,16 @@ async def has_written(session: Session, agent_id: str) -> bool:
             return True
         before = page[-1].sequence
     return False
+
+
+async def _given_by(session: Session, agent_id: str) -> list[EntryRef]:
+    """The packets that this agent gave."""
+    given: list[EntryRef] = []
+    async with aclosing(filing.look_through(session, None)) as packets:
+        async for filed in packets:
+            if filed.packet.from_agent == agent_id:
+                given.append(EntryRef(entity_path=filing.HANDOFF_PATH, key=filed.packet.id))
+    return given
 
 
 async def _pinned(session: Session) -> list[EntryRef]:

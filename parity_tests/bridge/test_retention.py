@@ -82,6 +82,21 @@ async def test_letting_go_is_for_the_owner(begin: Begin, alice: Session) -> None
     assert (commit.author_agent_id, commit.message, commit.kind) == ("owner", "asked to", "erase")
 
 
+@proves("retention.packets-erased")
+async def test_with_an_agent_go_the_packets_it_gave_whoever_holds_them(
+    begin: Begin, alice: Session, bob: Session
+) -> None:
+    await remembered(alice, 1)
+    await packets.give(alice, "alice's words")
+    await packets.take(bob)
+    await packets.give(bob, "bob's own")
+    await retention.erase(begin("owner", owner=True), written_by="alice")
+    left = [str(each.value) for each in await alice.adapter.list(include_superseded=True)]
+    assert not any("alice's words" in value for value in left)
+    assert any("bob's own" in value for value in left)
+    assert (await alice.adapter.verify()).ok
+
+
 @proves("retention.packets-kept")
 async def test_packets_are_neither_pruned_nor_archived(begin: Begin, alice: Session, bob: Session) -> None:
     owner = begin("owner", owner=True)
