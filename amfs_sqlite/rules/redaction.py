@@ -122,7 +122,7 @@ SECRET_NAMES = frozenset(
 """Of members, in lower case and without what is no letter."""
 
 # The last line of a private key ends a word as well: it will not be there any more.
-_START = r"(?:(?<![A-Za-z0-9_-])|(?<=-----))"
+_START = r"(?<![A-Za-z0-9_])(?<!(?<!----)-)"
 _END = r"(?![A-Za-z0-9])"
 
 # What a secret that is set somewhere may hold: what ends it in YAML, a shell, an address or code is left out.
