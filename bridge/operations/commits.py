@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import Commit
 from amfs_sqlite.rules.hashing import content_hash
+from amfs_sqlite.rules.limits import is_several
 from bridge.operations.arguments import check_session
 from bridge.session import Session
 
@@ -24,6 +26,8 @@ async def log(
 async def archiving(session: Session, commits: Sequence[Commit]) -> frozenset[str]:
     """The ids of those of these commits that archived something, which is then all that they did."""
     check_session(session)
+    if not is_several(commits, Commit):
+        raise InvalidArgumentError("commits", f"are {quoted(commits)}; give Commits")
     nothing = content_hash(None)
     found = set()
     for commit in commits:

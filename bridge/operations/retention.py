@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import EntryRef, RetentionReport
-from amfs_sqlite.rules.limits import check_optional_text, check_several
+from amfs_sqlite.rules.limits import check_is_text, check_optional_text, check_several
 from bridge.handoff import filing
 from bridge.operations.arguments import check_refs, check_session
 from bridge.operations.redaction import Redactor
@@ -57,7 +57,8 @@ async def prune(
 
     Kept are the current version, the newest ``keep_last`` of each record, what was current in the last
     ``keep_days`` days, and every version that a packet pins which is not closed or cancelled. One that is
-    given meanwhile may pin what goes; who takes it is told. Packets themselves are never pruned. Raises InvalidArgumentError where neither number is given.
+    given meanwhile may pin what goes; who takes it is told. Packets themselves are never pruned. Raises
+    InvalidArgumentError where neither number is given.
     """
     _check_owner(session)
     check_optional_text(scope, "scope")
@@ -95,6 +96,7 @@ async def archive(
 async def has_written(session: Session, agent_id: str) -> bool:
     """Whether any commit that wrote a version, whatever became of it, is by this agent."""
     _check_owner(session)
+    check_is_text(agent_id, "agent_id")
     before = None
     while page := await session.adapter.list_commits(limit=COMMITS_READ, before=before):
         if any(each.author_agent_id == agent_id and each.kind == "write" for each in page):
@@ -105,12 +107,12 @@ async def has_written(session: Session, agent_id: str) -> bool:
 
 async def _given_by(session: Session, agent_id: str) -> list[EntryRef]:
     """The packets that this agent gave."""
-    given: list[EntryRef] = []
     async with aclosing(filing.look_through(session, None)) as packets:
-        async for filed in packets:
-            if filed.packet.from_agent == agent_id:
-                given.append(EntryRef(entity_path=filing.HANDOFF_PATH, key=filed.packet.id))
-    return given
+        return [
+            EntryRef(entity_path=filing.HANDOFF_PATH, key=filed.packet.id)
+            async for filed in packets
+            if filed.packet.from_agent == agent_id
+        ]
 
 
 async def _pinned(session: Session) -> list[EntryRef]:

@@ -28,6 +28,8 @@ CALLS: Mapping[str, Call] = {
     if inspect.iscoroutinefunction(call) and not name.startswith("_") and call.__module__ == module.__name__
 }
 NEEDED: Mapping[str, Any] = {
+    "agent_id": "a",
+    "commits": [],
     "key": "k",
     "outcome": "success",
     "outcome_ref": "run",
