@@ -52,10 +52,9 @@ def file_name(block: Block) -> str:
 def alike(printed: str, shown: str) -> bool:
     r"""Whether a document shows what was printed, but for what differs from run to run.
 
-    >>> alike("packet h_1f4089bf\n", "packet h_00000001"), alike("one", "two")
-    (True, False)
-    >>> alike("25 hold; 3 not run", "N hold; N not run"), alike("25 hold", "25 hold")
-    (True, False)
+    >>> told = ("packet h_1f4089bf\n", "25 hold; 3 not run"), ("packet h_00000001", "N hold; N not run")
+    >>> [alike(*each) for each in zip(*told)], alike("25 hold", "25 hold")
+    ([True, True], False)
     """
     return _without_differences(_GROWING.sub("N ", printed)) == _without_differences(shown)
 
