@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite import Commit, MemoryEntry, RetentionReport, SqliteAdapter
-from amfs_sqlite.sqlite import scrubbing
+from amfs_sqlite.sqlite.database import scrubbing
 from parity_tests.cli.conftest import Run, looked
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
@@ -249,3 +249,14 @@ def test_a_packet_is_erased_by_its_address(store: Path, run: Run) -> None:
     assert (ran.code, ran.out.splitlines()[0]) == (0, "3 versions erased")
     assert "h_6b86b273" not in run("packets").out
     assert b"Two listings worth an application" not in store.read_bytes()
+
+
+@proves("cli.erase")
+@pytest.mark.usefixtures("store")
+def test_a_packet_that_an_erased_agent_moved_last_is_gone_with_its_moves(run: Run) -> None:
+    document = run("erase", "--written-by", "executor", "--yes", "--json").document
+    moved = [each["version"] for each in document["versions"] if each["key"] == "h_6b86b273"]
+    assert moved == [2, 3]
+    assert "h_6b86b273" not in run("packets").out
+    shown = run("history", "_system/handoff", "h_6b86b273", "--json").document["records"]
+    assert [each["withdrawn"] for each in shown] == [None, "erased", "erased"]
