@@ -14,9 +14,9 @@ PROGRAM = "amfs-sqlite"
 
 INTRODUCTION = """
 `amfs-sqlite` is for the owner of the file: it shows private records too, and releases or cancels
-anybody's packet. Looking changes no record; it may leave
-`-lock`, `-wal` or `-shm` beside the file, and migrates an older one unless `--read-only` is given. Errors are one line on standard error: a
-code, what is wrong, what to do ([errors](errors.md)).
+anybody's packet. Looking changes no record; it may leave `-lock`, `-wal` or `-shm` beside the file, and
+migrates an older one unless `--read-only` is given. Errors are one line on standard error: a code, what
+is wrong, what to do ([errors](errors.md)).
 """
 
 PLACES = """
