@@ -19,9 +19,9 @@ from amfs_sqlite.rules.limits import (
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import ReservedPathError
+from bridge.handoff import withdrawals
 from bridge.operations.arguments import check_record
 from bridge.operations.redaction import Redactor
-from bridge.operations.withdrawals import withdrawn
 from bridge.session import Session
 
 DEFAULT_CONFIDENCE = 0.8
@@ -136,7 +136,7 @@ async def read(session: Session, scope: str, key: str) -> MemoryEntry:
     _refuse_system(scope)
     entry = await session.adapter.read(scope, key, viewer=session.viewer)
     if entry is None:
-        raise EntryNotFoundError(scope, key, withdrawn=await withdrawn(session, scope, key))
+        raise EntryNotFoundError(scope, key, withdrawn=await withdrawals.withdrawn(session, scope, key))
     session.touch(entry)
     return entry
 

@@ -13,8 +13,8 @@ from amfs_sqlite.rules.limits import MAX_ADDRESS_CHARACTERS, check_is_text, chec
 from amfs_sqlite.rules.references import readings
 from amfs_sqlite.rules.visibility import is_system
 from bridge.errors import ReservedPathError
+from bridge.handoff import withdrawals
 from bridge.operations.arguments import check_session
-from bridge.operations.withdrawals import withdrawn
 from bridge.session import Session
 
 MAX_REFERENCE_CHARACTERS = 2 * MAX_ADDRESS_CHARACTERS + 32
@@ -76,7 +76,7 @@ async def _gone(session: Session, ref: EntryRef) -> EntryNotFoundError | None:
     """What to say of a record that was there and is no more."""
     if ref.version is not None:
         return None
-    why = await withdrawn(session, ref.entity_path, ref.key)
+    why = await withdrawals.withdrawn(session, ref.entity_path, ref.key)
     return None if why is None else EntryNotFoundError(ref.entity_path, ref.key, withdrawn=why)
 
 
