@@ -11,7 +11,8 @@ CREATE TABLE schema_migrations (
     applied_at INTEGER NOT NULL
 ) STRICT;
 
--- Facts about the file itself: store_id, which every cursor carries.
+-- Facts about the file itself: store_id, which every cursor carries; scrub_due, as long as free space may
+-- still hold what was erased.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
