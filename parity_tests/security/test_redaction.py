@@ -185,5 +185,5 @@ def test_what_was_redacted_is_left_as_it_is(value: Any) -> None:
 )
 def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
     # So much ends within the time that a test has only where the way is straight.
-    text = piece * (2_000_000 // len(piece))
+    text = piece * (300_000 // len(piece))
     assert len(redact(text).value) > 0
