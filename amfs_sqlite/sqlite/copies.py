@@ -36,14 +36,16 @@ def put(temporary: str, path: str) -> None:
     nothing. Only where files cannot have a second name it may be an empty one.
     """
     sync(temporary)
+    has_both = True
     try:
-        os.link(temporary, path, follow_symlinks=False)
+        Path(path).hardlink_to(temporary)
     except OSError as refused:
         if refused.errno not in NO_LINKS:
             raise
+        has_both = False
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     try:
-        if os.path.samefile(temporary, path):
+        if has_both:
             discard(temporary)
         else:
             Path(temporary).replace(path)
@@ -62,8 +64,10 @@ def refuse_taken(path: str, argument: str) -> None:
     """Raise InvalidArgumentError where something stands under this name, or beside it as its log."""
     for suffix in ("", *SIDE_SUFFIXES):
         if os.path.lexists(path + suffix):
-            what = f"'{suffix}' stands beside it" if suffix else "something stands there already"
-            raise InvalidArgumentError(argument, f"is {quoted(path, 400)}, and {what}; choose another name")
+            what = (
+                f"but {quoted(path + suffix, 400)} stands there" if suffix else "which stands there already"
+            )
+            raise InvalidArgumentError(argument, f"is {quoted(path, 400)}, {what}; choose another name")
 
 
 def free_name(path: str) -> str:

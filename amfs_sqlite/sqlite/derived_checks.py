@@ -2,8 +2,9 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
 
 from amfs_sqlite.models import Finding, MemoryEntry
 from amfs_sqlite.rules.text import entry_tokens, joined
@@ -27,7 +28,9 @@ TEXT_STATE = "SELECT indexed_version_id FROM text_state"
 CURRENT = f"""
 SELECT c.id, c.version_id, {ENTRY.lstrip().removeprefix("SELECT ")} ORDER BY c.id"""
 VOCABULARY = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, text_index, row)"
-TERMS = "SELECT term, cnt FROM temp.vocabulary"
+TERMS = "SELECT CAST(term AS BLOB), cnt FROM temp.vocabulary"
+DROP_VOCABULARY = "DROP TABLE temp.vocabulary"
+MAY_WRITE = "PRAGMA query_only"
 UNGROUNDED = """
 SELECT i.idempotency_key, i.sequence FROM idempotency AS i
 WHERE NOT EXISTS (SELECT 1 FROM commits AS m WHERE m.sequence = i.sequence)
@@ -39,8 +42,12 @@ class Derived:
 
     def __init__(self, tx: Transaction, part: Part) -> None:
         whole = part.is_whole
+        self._tx = tx
+        self._is_whole = whole
+        self._held = 0
+        self._unreadable = ""
         self._tags = Beside(tx.each(TAGS if whole else NEW_TAGS, {} if whole else part.bound))
-        self._words = Beside(tx.each(WORDS if whole else NEW_WORDS, {} if whole else part.bound))
+        self._words = Beside(self._counted(WORDS if whole else NEW_WORDS, {} if whole else part.bound))
         self._indexed_through = index.indexed_through(tx)
 
     def findings(self, key_id: int, version_id: int, entry: MemoryEntry) -> Iterator[Finding]:
@@ -54,11 +61,72 @@ class Derived:
         if tags != (set() if entry.withdrawn else set(entry.tags)):
             yield "tags", "the tags that lead to the entry are not its own"
         words = [found for _, found in self._words.of(key_id)]
+        if self._unreadable:
+            return
         if entry.withdrawn:
             if words:
                 yield "text_index", "the text index holds words of an entry that is not there"
         elif version_id <= self._indexed_through and not _has_words(entry, words):
             yield "text_index", "the words that lead to the entry are not its own"
+
+    def list_findings(self) -> Iterator[Finding]:
+        """As ``list_faults``."""
+        for _, problem in self.list_faults():
+            yield finding("index", problem)
+
+    def list_faults(self) -> Iterator[tuple[Index, str]]:
+        """Once all keys were asked for: whether SQLite's lists of words, by which searches go, can be read
+        and are those of the texts that it keeps. They are looked at where all of a store is.
+        """
+        self._words.pass_over()
+        if not self._is_whole:
+            return
+        is_so = not self._unreadable and self._lists_are_right()
+        if self._unreadable:
+            yield "text_index", f"the text index cannot be read: {self._unreadable}"
+        elif not is_so:
+            yield "text_index", "the lists of words in the text index are not those of its texts"
+
+    def _lists_are_right(self) -> bool:
+        try:
+            with _vocabulary(self._tx):
+                listed = sum(count * hash(term) for term, count in self._tx.each(TERMS))
+        except sqlite3.DatabaseError as failed:
+            self._unreadable = _damage(failed)
+            return False
+        return bool(listed == self._held)
+
+    def _counted(self, sql: str, bound: dict[str, int]) -> Iterator[Sequence[Any]]:
+        # One number for all occurrences of all words takes no memory, and each side counts at its own speed.
+        try:
+            for key_id, tokens in self._tx.each(sql, bound):
+                self._held += sum(map(hash, str(tokens).encode(errors="surrogateescape").split()))
+                yield key_id, tokens
+        except sqlite3.DatabaseError as failed:
+            self._unreadable = _damage(failed)
+
+
+def _damage(error: sqlite3.DatabaseError) -> str:
+    """What is wrong with the index; raises what says nothing of it, as of a full disk."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    if code & 0xFF not in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT):
+        raise error
+    return str(error)
+
+
+@contextmanager
+def _vocabulary(tx: Transaction) -> Iterator[None]:
+    """A table of the words and how often they occur, as SQLite lists them. The store is not written to."""
+    only_reads = tx.value(MAY_WRITE)
+    tx.run(f"{MAY_WRITE} = OFF")
+    try:
+        tx.run(VOCABULARY)
+        try:
+            yield
+        finally:
+            tx.run(DROP_VOCABULARY)
+    finally:
+        tx.run(f"{MAY_WRITE} = {only_reads}")
 
 
 def _has_words(entry: MemoryEntry, found: list[str]) -> bool:
@@ -89,17 +157,18 @@ def faults(tx: Transaction) -> Iterator[tuple[Index, str]]:
     make it. The entries themselves are taken as they stand.
     """
     try:
-        found = Counter(_differing(tx))
+        derived = Derived(tx, Part())
+        found = Counter(_differing(tx, derived))
+        lists = [*derived.list_faults()]
         for what, _, count in tx.each(STRAYS):
             found[what] += count
-        words = 0 if found["text_index"] else _miscounted(tx)
-    except sqlite3.DatabaseError as damaged:
-        yield "text_index", f"the text index cannot be read: {damaged}"
+    except sqlite3.DatabaseError as failed:
+        yield "text_index", f"the text index cannot be read: {_damage(failed)}"
         return
     if found["text_index"]:
         yield "text_index", f"the text index differs from the entries in {found['text_index']} places"
-    elif words:
-        yield "text_index", f"the text index counts {words} words otherwise than it holds them"
+    elif lists:
+        yield from lists
     else:
         for each in index_findings(tx):
             yield "text_index", each.message
@@ -107,25 +176,10 @@ def faults(tx: Transaction) -> Iterator[tuple[Index, str]]:
         yield "tags", f"the tags that are listed differ from those of entries in {found['tags']} places"
 
 
-def _differing(tx: Transaction) -> Iterator[Index]:
-    derived = Derived(tx, Part())
+def _differing(tx: Transaction, derived: Derived) -> Iterator[Index]:
     for key_id, version_id, *row in tx.each(CURRENT):
         for what, _ in derived.faults(key_id, version_id, entry_of(row)):
             yield what
-
-
-def _miscounted(tx: Transaction) -> int:
-    """Of how many words the index says otherwise than its own texts how often they occur."""
-    held: Counter[str] = Counter()
-    for _, tokens in tx.each(WORDS):
-        held.update(tokens.split(" ") if tokens else ())
-    tx.run(VOCABULARY)
-    counted: Counter[str] = Counter()
-    for term, count in tx.each(TERMS):
-        counted[term] += count
-    return len(held.keys() ^ counted.keys()) + sum(
-        held[term] != counted[term] for term in held.keys() & counted
-    )
 
 
 def request_findings(tx: Transaction) -> Iterator[Finding]:

@@ -111,6 +111,12 @@ def recognise(path: str, newest_schema: int) -> None:
     _refuse_foreign(path, newest_schema)
 
 
+def is_marked(path: str) -> bool:
+    """Whether the file says of itself that it is a store of ours."""
+    header = _header(path)
+    return header is not None and header.application_id == APPLICATION_ID
+
+
 def file_uri(path: str, mode: str = "rw") -> str:
     """The path as a URI for SQLite, so that no character of it is taken for a parameter."""
     return Path(path).as_uri() + f"?mode={mode}"
@@ -199,7 +205,11 @@ def _refuse_foreign(path: str, newest_schema: int) -> None:
 def refuse_second_names(path: str) -> None:
     """SQLite keeps its log beside the name it was opened by: two names would be two logs of one file."""
     if (links := Path(path).stat().st_nlink) > 1:
-        raise StoreUnavailableError(path, f"has {links} hard links; remove all names but one")
+        raise StoreUnavailableError(
+            path,
+            f"has {links} hard links; remove all names but one",
+            "'amfs-sqlite doctor' tells of those beside it",
+        )
 
 
 def _warn_of_wide_modes(path: str) -> None:

@@ -57,6 +57,11 @@ class Beside:
             self._next = next(self._rows, None)
         return found
 
+    def pass_over(self) -> None:
+        """All that are left."""
+        for _ in self._rows:
+            pass
+
 
 def finding(
     code: FindingCode,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from amfs_sqlite.clock import Clock, SystemClock
-from amfs_sqlite.errors import StoreBusyError, StoreCorruptError, StoreError
+from amfs_sqlite.errors import StoreBusyError, StoreCorruptError, StoreError, StoreUnavailableError
 from amfs_sqlite.sqlite import (
     copies,
     derived,
@@ -65,6 +65,7 @@ class HealthReport(NamedTuple):
 
 
 class _Inside(NamedTuple):
+    is_ours: bool = False
     schema_version: int | None = None
     page_count: int | None = None
     free_page_count: int | None = None
@@ -126,7 +127,8 @@ def examine(path: str, *, clock: Clock | None = None) -> HealthReport:
 def treat(
     report: HealthReport, *, clock: Clock | None = None, busy_timeout_s: float = 15.0
 ) -> tuple[Untreated, ...]:
-    """Do something about each finding that says it can be fixed; what did not work, and why.
+    """Do something about each finding that says it can be fixed; what did not work, and why. Beside a store
+    of ours files of this user are touched, and nothing else.
 
     Rights are taken from others, a log is moved into its file, text index and tags are made anew, what was
     left of erased records is removed, and so are copies that were not finished and still are not being made.
@@ -153,9 +155,9 @@ def _examined(path: str, clock: Clock) -> HealthReport:
     holders = surroundings.holders([path, path + "-wal", path + "-shm"])
     is_ours = any(holder.pid == os.getpid() for holder in holders)
     log = None if is_ours else surroundings.log(path)
-    outside = tuple(symptoms.around(path, holders, log, clock.now()))
-    # SQLite itself holds the file while it looks inside.
+    # SQLite itself holds the file while it looks inside: who else does was looked for before.
     inside = _inside(path)
+    outside = tuple(symptoms.around(path, holders, log, clock.now(), is_ours=inside.is_ours))
     return HealthReport(
         path=path,
         sqlite_version=sqlite3.sqlite_version,
@@ -173,15 +175,26 @@ def _examined(path: str, clock: Clock) -> HealthReport:
 
 
 def _narrow(case: _Case) -> None:
+    _refuse_others(case.path)
     Path(case.path).chmod(PRIVATE_FILE)
 
 
 def _remove(case: _Case) -> None:
     if not os.path.lexists(case.path):
         return
-    if not surroundings.is_abandoned(case.path, case.clock.now()):
+    if not surroundings.is_second_name(case.path) and not surroundings.is_abandoned(
+        case.path, case.clock.now()
+    ):
         raise StoreBusyError(case.path, "is being made after all: somebody has it open, or just changed it")
-    copies.discard(case.path)
+    for each in surroundings.family(case.path):
+        _refuse_others(each)
+        copies.discard(each)
+
+
+def _refuse_others(path: str) -> None:
+    """It may have changed since it was looked at."""
+    if not surroundings.is_own(path):
+        raise StoreUnavailableError(path, "is no file of this user any more, and was left alone")
 
 
 def _empty_log(case: _Case) -> None:
@@ -230,14 +243,30 @@ TREATMENTS: dict[HealthCode, Callable[[_Case], None]] = {
 
 
 def _inside(path: str) -> _Inside:
+    is_ours = False
     try:
         with translated(path):
+            if files.identity(path) is None or not files.size(path) + files.size(path + "-wal"):
+                return _Inside(findings=(_no_store(path),))
             files.recognise(path, migrate.NEWEST)
+            is_ours = files.is_marked(path)
+            if not all(map(surroundings.is_file, surroundings.used_with(path))):
+                return _Inside(is_ours)  # SQLite would follow or wait for what is told of as no file.
             if files.size(path + "-wal") and not Path(path + "-shm").exists():
-                return _Inside(findings=(_log_not_taken_up(path),))
-            return _looked(path)
+                return _Inside(is_ours, findings=(_log_not_taken_up(path),))
+            return _looked(path)._replace(is_ours=is_ours)
     except StoreError as unusable:
-        return _Inside(findings=(_unusable(unusable, path),))
+        return _Inside(is_ours, findings=(_unusable(unusable, path),))
+
+
+def _no_store(path: str) -> HealthFinding:
+    return HealthFinding(
+        "no_store",
+        "problem",
+        path,
+        "is empty, no store yet" if os.path.lexists(path) else "does not exist",
+        "name another with --db or MEMORY_DB; an agent's first write makes a new one",
+    )
 
 
 def _unusable(error: StoreError, path: str) -> HealthFinding:
@@ -267,8 +296,8 @@ def _read(uri: str, path: str) -> _Inside:
         (page_bytes,) = connection.execute(PAGE_BYTES).fetchone()
         found = [*_schema(path, schema), *_damage(path, connection), *_free(path, pages, free, page_bytes)]
         if schema == migrate.NEWEST and not any(each.code == "damaged" for each in found):
-            found += [*_scrub_due(path, connection), *_derived(path, connection)]
-        return _Inside(schema, pages, free, tuple(found))
+            found += [*_derived(path, connection), *_scrub_due(path, connection)]
+        return _Inside(True, schema, pages, free, tuple(found))
 
 
 def _schema(path: str, schema: int) -> Iterator[HealthFinding]:

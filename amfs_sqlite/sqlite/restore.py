@@ -57,7 +57,7 @@ def restore(
         raise InvalidArgumentError("path", f"is {quoted(target, 400)}, the backup itself; name another file")
     is_taken = any(os.path.lexists(target + suffix) for suffix in ("", *files.SIDE_SUFFIXES))
     if is_taken and not force:
-        problem = "where something stands already; with force that is kept beside it under another name"
+        problem = "where something stands already; force=True keeps that beside it under another name"
         raise InvalidArgumentError("path", f"is {quoted(target, 400)}, {problem}")
     uri = files.find(source, migrate.NEWEST)
     with translated(target), copies.temporary_beside(target, ids) as temporary:

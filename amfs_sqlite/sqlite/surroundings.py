@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from amfs_sqlite.rules import transfer
 from amfs_sqlite.sqlite import files
 from amfs_sqlite.sqlite.copies import ID_DIGITS, TEMPORARY_SUFFIX
 from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
@@ -43,6 +44,8 @@ MARKER_BYTES = 72
 ABANDONED_AFTER_S = 3600.0
 SQLITE_HEADER = b"SQLite format 3\0"
 APPLICATION_AT = slice(68, 72)
+JOURNAL_HEADER = bytes.fromhex("d9d505f920a163d7")
+EXPORT_HEADER = transfer.first_line("").partition(b",")[0]
 
 # Of SQLite's documented layout of the shared memory beside a log: counts of frames, and marks of readers.
 INDEX_BYTES = 136
@@ -54,7 +57,7 @@ GONE = " (deleted)"
 
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _LOCK = re.compile(r"\d+: POSIX +\S+ +(?:READ|WRITE) +(\d+) +[0-9a-f]+:[0-9a-f]+:(\d+) +(\d+) +(\d+|EOF)")
-_PART = re.compile(rf"\.[0-9a-f]{{{ID_DIGITS}}}{re.escape(TEMPORARY_SUFFIX)}(?:-wal|-shm|-journal)?$")
+_PART = re.compile(rf"\.[0-9a-f]{{{ID_DIGITS}}}{re.escape(TEMPORARY_SUFFIX)}$")
 
 
 class Holder(NamedTuple):
@@ -95,7 +98,20 @@ def filesystem(path: str) -> str | None:
 
 def present(path: str) -> list[str]:
     """The store's own files that are there: itself, its log, shared memory, journal, and our lock."""
-    return [path + suffix for suffix in OURS if os.path.lexists(path + suffix)]
+    return [name for name in _own_names(path) if is_file(name)]
+
+
+def used_with(path: str) -> list[str]:
+    """What is there that SQLite would use with the file, whatever it is."""
+    return [path + suffix for suffix in files.SIDE_SUFFIXES if os.path.lexists(path + suffix)]
+
+
+def in_the_way(path: str) -> list[str]:
+    """What is no file of the store though it has the name of one, or of a copy: a link, a folder, a device.
+
+    Raises OSError where the folder cannot be listed.
+    """
+    return [name for name in [*_own_names(path), *_copies(path)] if name != path and not is_file(name)]
 
 
 def copies_beside(path: str) -> list[str]:
@@ -104,17 +120,22 @@ def copies_beside(path: str) -> list[str]:
     With the logs of those, and with those that were never finished. Raises OSError where the folder cannot be
     listed.
     """
-    prefixes = tuple(Path(path).name + between for between in (files.BEFORE_MIGRATION, files.BEFORE_RESTORE))
-    return _beside(path, lambda name: name.startswith(prefixes))
+    return [name for name in _copies(path) if is_file(name)]
 
 
 def half_made(path: str) -> list[str]:
-    """Files in this folder under the names that copies have while they are made, with content of ours.
+    """Copies and exports in this folder that are not finished: called so, with content of ours, or with none
+    yet where they are called like this store.
 
     Raises OSError where the folder cannot be listed.
     """
     found = _beside(path, lambda name: _PART.search(name) is not None)
-    return [each for each in found if _may_be_ours(each)]
+    return [each for each in found if is_file(each) and _is_ours(each, path)]
+
+
+def family(path: str) -> list[str]:
+    """A file, and the files that SQLite keeps beside it; the file last."""
+    return [name for suffix in (*files.SIDE_SUFFIXES, "") if is_file(name := path + suffix)]
 
 
 def is_abandoned(path: str, now: datetime) -> bool:
@@ -122,17 +143,35 @@ def is_abandoned(path: str, now: datetime) -> bool:
 
     It is judged together with the files that SQLite keeps beside it. What is gone is not abandoned.
     """
-    whole = path
-    for suffix in files.SIDE_SUFFIXES:
-        whole = whole.removesuffix(suffix)
-    family = [name for suffix in ("", *files.SIDE_SUFFIXES) if os.path.lexists(name := whole + suffix)]
     try:
-        changed_s = [Path(each).stat().st_mtime for each in family]
+        changed_s = [Path(each).stat().st_mtime for each in family(path)]
     except FileNotFoundError:
         return False
     if not changed_s or now.timestamp() - max(changed_s) < ABANDONED_AFTER_S:
         return False
-    return not holders(family)
+    return not holders(family(path))
+
+
+def is_second_name(part: str) -> bool:
+    """Whether a copy that looks unfinished has its name already, and was cut short before it lost this."""
+    whole = _PART.sub("", part)
+    return is_file(whole) and files.identity(part) == files.identity(whole)
+
+
+def is_file(path: str) -> bool:
+    """Whether a file stands there itself: no link to one, nor a folder, a pipe or a device."""
+    found = _itself(path)
+    return found is not None and stat.S_ISREG(found.st_mode)
+
+
+def is_own(path: str) -> bool:
+    """Whether it is a file, and this user's."""
+    found = _itself(path)
+    return (
+        found is not None
+        and stat.S_ISREG(found.st_mode)
+        and (os.name != "posix" or found.st_uid == os.geteuid())
+    )
 
 
 def mode(path: str) -> int:
@@ -166,7 +205,7 @@ def log(path: str) -> Log | None:
     Not for a process that has the store open itself: looking would cost it its locks.
     """
     try:
-        index = Path(path + "-shm").read_bytes()[:INDEX_BYTES]
+        index = _beginning(path + "-shm", INDEX_BYTES)
     except OSError:
         return None
     if len(index) < INDEX_BYTES or not index[INDEX_IS_SET_UP_AT]:
@@ -186,22 +225,48 @@ def process_name(pid: int) -> str:
     return _name(PROC / str(pid))
 
 
+def _itself(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _own_names(path: str) -> list[str]:
+    return [path + suffix for suffix in OURS if os.path.lexists(path + suffix)]
+
+
+def _copies(path: str) -> list[str]:
+    prefixes = tuple(Path(path).name + between for between in (files.BEFORE_MIGRATION, files.BEFORE_RESTORE))
+    return _beside(path, lambda name: name.startswith(prefixes))
+
+
 def _beside(path: str, is_wanted: Callable[[str], bool]) -> list[str]:
     with os.scandir(Path(path).parent) as entries:
-        return sorted(each.path for each in entries if is_wanted(each.name) and each.is_file())
+        return sorted(each.path for each in entries if is_wanted(each.name))
 
 
-def _may_be_ours(path: str) -> bool:
-    """Nothing yet, or the beginning of a store of ours. By its name nobody in this process has it open."""
-    if path.endswith(files.SIDE_SUFFIXES):
-        return True
+def _beginning(path: str, length: int) -> bytes:
+    """Of a file alone: nobody waits for a pipe, or reads a device that has no end."""
+    if not is_file(path):
+        return b""
+    with Path(path).open("rb") as file:
+        return file.read(length)
+
+
+def _is_ours(part: str, path: str) -> bool:
+    """By its name nobody in this process has it open."""
     try:
-        with Path(path).open("rb") as file:
-            header = file.read(MARKER_BYTES)
+        header = _beginning(part, MARKER_BYTES)
+        if not any(header):
+            # SQLite writes the first page of a copy last; until then its journal tells.
+            is_begun = _beginning(part + "-journal", len(JOURNAL_HEADER)) == JOURNAL_HEADER
+            return is_begun or (not header and Path(part).name.startswith(f"{Path(path).name}."))
     except OSError:
         return False
     application = files.APPLICATION_ID.to_bytes(4)
-    return not header or (header.startswith(SQLITE_HEADER) and header[APPLICATION_AT] == application)
+    is_store = header.startswith(SQLITE_HEADER) and header[APPLICATION_AT] == application
+    return is_store or header.startswith(EXPORT_HEADER)
 
 
 def _opened(folder: Path) -> Iterator[tuple[Path, str]]:

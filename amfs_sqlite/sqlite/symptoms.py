@@ -33,6 +33,8 @@ HealthCode = Literal[
     "log_not_taken_up",
     "network_filesystem",
     "newer_schema",
+    "no_store",
+    "not_a_file",
     "older_schema",
     "read_only",
     "scrub_due",
@@ -61,19 +63,39 @@ class HealthFinding(NamedTuple):
 
 
 class _Beside(NamedTuple):
-    """Copies of a store that are finished, and copies that are not; or why they cannot be looked for."""
+    """Copies of a store that are finished, copies that are not, and what has the name of one of its files and
+    is none; or why they cannot be looked for.
+    """
 
     finished: Sequence[str] = ()
     half_made: Sequence[str] = ()
+    in_the_way: Sequence[str] = ()
     unread: str = ""
 
 
-def around(path: str, holders: Sequence[Holder], log: Log | None, now: datetime) -> Iterator[HealthFinding]:
-    """All of it, on what was found out about processes and the log."""
+def around(
+    path: str, holders: Sequence[Holder], log: Log | None, now: datetime, *, is_ours: bool
+) -> Iterator[HealthFinding]:
+    """All of it, on what was found out about processes and the log.
+
+    ``is_ours`` says that the file is a store: what is beside another, or beside nothing, cannot be fixed.
+    """
+    for found in _around(path, holders, log, now, is_ours=is_ours):
+        if not found.can_fix:
+            yield found
+        elif is_ours and surroundings.is_own(found.path):
+            yield found._replace(advice=f"{found.advice}: --fix does so")
+        else:
+            yield found._replace(can_fix=False)
+
+
+def _around(
+    path: str, holders: Sequence[Holder], log: Log | None, now: datetime, *, is_ours: bool
+) -> Iterator[HealthFinding]:
     beside = _beside(path)
-    yield from _sqlite(path)
     yield from _filesystem(path)
-    yield from _modes(path, beside)
+    yield from _in_the_way(beside)
+    yield from _modes(path, beside if is_ours else _Beside(), is_ours=is_ours)
     yield from _links(path)
     yield from _gone(holders)
     yield from _large_log(path, log)
@@ -81,6 +103,7 @@ def around(path: str, holders: Sequence[Holder], log: Log | None, now: datetime)
     yield from _half_made(beside, now)
     yield from _unread(path, beside)
     yield from _disk(path)
+    yield from _sqlite(path)
 
 
 def free_bytes(path: str) -> int | None:
@@ -95,11 +118,12 @@ def _beside(path: str) -> _Beside:
     try:
         half_made = surroundings.half_made(path)
         found = surroundings.copies_beside(path)
+        in_the_way = surroundings.in_the_way(path)
     except (FileNotFoundError, NotADirectoryError):
         return _Beside()  # Nor is there a store, which is told.
     except OSError as refused:
         return _Beside(unread=refused.strerror or str(refused))
-    return _Beside([each for each in found if each not in half_made], half_made)
+    return _Beside([each for each in found if each not in half_made], half_made, in_the_way)
 
 
 def _sqlite(path: str) -> Iterator[HealthFinding]:
@@ -125,17 +149,28 @@ def _filesystem(path: str) -> Iterator[HealthFinding]:
         )
 
 
-def _modes(path: str, beside: _Beside) -> Iterator[HealthFinding]:
+def _in_the_way(beside: _Beside) -> Iterator[HealthFinding]:
+    for each in beside.in_the_way:
+        yield HealthFinding(
+            "not_a_file",
+            "problem",
+            each,
+            "is a link, a folder or a device, and has the name of a file of the store: it is left alone",
+            "look what it is and who put it there, and move it away",
+        )
+
+
+def _modes(path: str, beside: _Beside, *, is_ours: bool) -> Iterator[HealthFinding]:
     if os.name != "posix":
         return
-    for each in _private(path, beside):
+    for each in [*surroundings.present(path), *beside.finished, *_families(beside)] if is_ours else ():
         if (mode := surroundings.mode(each)) & OTHERS:
             yield HealthFinding(
                 "wide_mode",
                 "problem",
                 each,
                 f"can be read or written by other users (mode {mode:o})",
-                "chmod 600 keeps it private: --fix does so",
+                "chmod 600 keeps it private",
                 can_fix=True,
             )
     folder = str(Path(path).parent)
@@ -149,11 +184,9 @@ def _modes(path: str, beside: _Beside) -> Iterator[HealthFinding]:
         )
 
 
-def _private(path: str, beside: _Beside) -> list[str]:
-    """All files here that hold, or held, what is stored."""
-    if not Path(path).is_file():
-        return []
-    return [*surroundings.present(path), *beside.finished, *beside.half_made]
+def _families(beside: _Beside) -> Iterator[str]:
+    for each in beside.half_made:
+        yield from surroundings.family(each)
 
 
 def _links(path: str) -> Iterator[HealthFinding]:
@@ -184,13 +217,13 @@ def _large_log(path: str, log: Log | None) -> Iterator[HealthFinding]:
     if size <= WAL_BYTES_KEPT:
         return
     problem = f"is {size} bytes, where {WAL_BYTES_KEPT} are kept"
-    advice = "a checkpoint empties it: --fix tries one"
+    advice = "a checkpoint empties it"
     if log is not None and log.reachable_count < log.frame_count:
         named = ", ".join(f"{pid} ({surroundings.process_name(pid)})" for pid in log.readers)
         problem += (
             f"; of {log.frame_count} pages in it {log.reachable_count} can be moved while {named} reads"
         )
-        advice = "end that reader, or let it end; then a checkpoint empties it: --fix tries one"
+        advice = "end that reader, or let it end; then a checkpoint empties it"
     yield HealthFinding("large_log", "problem", path + "-wal", problem, advice, can_fix=True)
 
 
@@ -208,16 +241,14 @@ def _copies(beside: _Beside) -> Iterator[HealthFinding]:
 
 def _half_made(beside: _Beside, now: datetime) -> Iterator[HealthFinding]:
     for each in beside.half_made:
-        if not surroundings.is_abandoned(each, now):
+        if surroundings.is_second_name(each):
+            problem = "a second name of a finished copy, whose making was cut short"
+        elif surroundings.is_abandoned(each, now):
+            problem = f"a copy of {files.size(each)} bytes that was not finished"
+        else:
             continue  # It may be being made.
-        yield HealthFinding(
-            "half_made_copy",
-            "problem",
-            each,
-            f"a copy of {files.size(each)} bytes that was not finished",
-            "remove it: --fix does so",
-            can_fix=surroundings.PROC.is_dir(),
-        )
+        can_fix = surroundings.PROC.is_dir()
+        yield HealthFinding("half_made_copy", "problem", each, problem, "remove it", can_fix=can_fix)
 
 
 def _unread(path: str, beside: _Beside) -> Iterator[HealthFinding]:

@@ -127,6 +127,7 @@ def key_findings(tx: Transaction, part: Part, meter: Meter) -> Iterator[Finding]
             yield from of_current
             if not found:
                 yield from derived.findings(key_id, before.version_id, before.entry)
+    yield from derived.list_findings()
     for sequence, commit_id in tx.each(UNERASED, part.bound):
         yield finding("erasure", f"commit {sequence} erased a version that is missing", commit_id=commit_id)
 

@@ -1,6 +1,8 @@
 """`backup` and `restore`: the whole file, every namespace."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,9 +12,18 @@ from amfs_sqlite import restore as restored
 from amfs_sqlite.sqlite import refusal
 from bridge import rendering
 from bridge.cli.layout import Row, fact
-from bridge.cli.options import EPILOG, PLACE, answer, asked, given_settings, json_option, setting_options
+from bridge.cli.options import (
+    EPILOG,
+    PLACE,
+    answer,
+    asked,
+    given_settings,
+    json_option,
+    setting_options,
+    typed_as,
+)
 from bridge.cli.output import Output
-from bridge.cli.store import place, warnings_told
+from bridge.cli.store import NoStoreError, place, warnings_told
 
 
 @click.command(epilog=EPILOG)
@@ -29,7 +40,8 @@ def backup(dest: str, *, as_json: bool) -> None:
     JSON: {"path", "fileBytes", "schemaVersion", "keyCount", "versionCount", "commitCount",
     "outcomeCount", "headSequence", "headDigest"}.
     """
-    report = asked(lambda store: store.backup(dest))
+    with typed_as("dest", "DEST"):
+        report = asked(lambda store: store.backup(dest))
     answer(lambda: _document(report), lambda out: _rows(out, "backup", report), as_json=as_json)
 
 
@@ -50,7 +62,9 @@ def restore(source: str, *, force: bool, as_json: bool) -> None:
     settings = place(given_settings())
     if settings.mode == "ro":
         raise refusal(settings.db)
-    with warnings_told():
+    if not os.path.lexists(source):
+        raise NoStoreError(str(Path(source).absolute()), "does not exist", "name a backup that is there")
+    with warnings_told(), typed_as("path", "--db"):
         report = restored(source, settings.db, force=force)
     answer(
         lambda: {"kept": report.kept} | _document(report.contents),

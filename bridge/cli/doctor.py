@@ -29,7 +29,8 @@ def doctor(*, fix: bool, as_json: bool) -> int:
     store that cannot be opened is looked at too. Whether the records are what was written, `verify`
     checks. Nothing is changed without --fix, which takes rights from others, empties the log into the
     file, makes text index and tags anew, ends an erasure that was cut short, and removes copies that were
-    never finished and that nobody has touched for an hour.
+    never finished and that nobody has touched for an hour. It touches files of yours alone, beside what
+    is a store of ours, and follows no link.
 
     JSON: {"ok", "path", "sqliteVersion", "filesystem", "fileBytes", "walBytes", "log": {"frameCount",
     "movedCount", "reachableCount", "readers"}, "holders": [{"pid", "name"}], "diskFreeBytes",
@@ -96,7 +97,10 @@ def _rows(out: Output, found: Visit) -> Iterator[Row]:
     for finding in found.report.findings:
         yield blank()
         style = "yellow" if finding.level == "note" else "bold red"
-        yield from _told(out, finding.level, style, finding, finding.advice)
+        if finding.code == "sqlite_fault":
+            yield Row((out.line(f"note: {finding.problem}", limit_bytes=REF_BYTES),), rail="  ")
+        else:
+            yield from _told(out, finding.level, style, finding, finding.advice)
     for each in found.untreated:
         yield blank()
         yield Row((out.text("not fixed", "bold red"), out.text(each.finding.code)), rail="  ")
@@ -109,6 +113,8 @@ def _rows(out: Output, found: Visit) -> Iterator[Row]:
         )
     else:
         yield Row((out.text("nothing is to be done", "bold green"),))
+    if found.report.schema_version is not None:
+        yield Row((out.text("the records themselves are checked by 'amfs-sqlite verify'"),))
 
 
 def _facts(out: Output, report: HealthReport) -> Iterator[Row]:

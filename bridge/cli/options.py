@@ -1,10 +1,12 @@
 """What the subcommands have in common: their options, and the way from a question to an answer."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
+from amfs_sqlite.errors import InvalidArgumentError
 from bridge.cli.exits import EXIT_CODES
 from bridge.cli.layout import Row
 from bridge.cli.output import Output
@@ -66,6 +68,17 @@ def limit_option(default: int) -> Callable[[F], F]:
 def asked(question: Callable[[Store], Awaitable[T]], *, where_missing: WhereMissing = "refuse") -> T:
     """What the store answers, on the settings given to this command."""
     return ask(given_settings(), question, where_missing=where_missing)
+
+
+@contextmanager
+def typed_as(argument: str, name: str) -> Iterator[None]:
+    """Errors about this argument of an operation name it as it is typed here, and options too."""
+    try:
+        yield
+    except InvalidArgumentError as refused:
+        if refused.argument != argument:
+            raise
+        raise InvalidArgumentError(name, refused.problem.replace("force=True", "--force")) from refused
 
 
 def given_settings() -> dict[str, str]:

@@ -17,7 +17,7 @@ from bridge import rendering
 from bridge.cli import records
 from bridge.cli.exits import DONE, FOUND
 from bridge.cli.layout import Row, blank, fact
-from bridge.cli.options import EPILOG, PLACE, answer, asked, json_option, setting_options
+from bridge.cli.options import EPILOG, PLACE, answer, asked, json_option, setting_options, typed_as
 from bridge.cli.output import READER_LEFT, Output, OutputError, write_no_more
 from bridge.cli.progress import bar
 from bridge.operations import transfer
@@ -53,7 +53,7 @@ def export(destination: str | None, *, as_json: bool) -> None:
         _to_standard_output()
         return
     path = files.resolve(destination)
-    with bar("export") as told:
+    with typed_as("dest", "--to"), bar("export") as told:
         report = asked(
             lambda store: export_to_file(partial(transfer.export, store.session), path, progress=told)
         )

@@ -68,7 +68,10 @@ def test_a_backup_is_told_with_what_it_holds(store: Path, run: Run, tmp_path: Pa
 @proves("backups.commands")
 def test_a_name_that_is_taken_is_refused(store: Path, run: Run) -> None:
     before = store.read_bytes()
-    assert "stands there" in said(run("backup", str(store)), 2, "invalid_argument")
+    told = said(run("backup", str(store)), 2, "invalid_argument")
+    assert f"DEST is '{store}', which stands there already; choose another name" in told
+    for command in (["backup", str(store)], ["export", "--to", str(store)]):
+        assert "dest" not in said(run(*command), 2, "invalid_argument")
     assert store.read_bytes() == before
 
 
@@ -77,7 +80,8 @@ def test_restoring_tells_where_the_old_store_is(store: Path, run: Run, tmp_path:
     dest = tmp_path / "backup.db"
     assert run("backup", str(dest)).code == 0
     looked(store, lambda adapter: adapter.write(draft("notes", "later")))
-    assert "with force" in said(run("restore", str(dest)), 2, "invalid_argument")
+    told = said(run("restore", str(dest)), 2, "invalid_argument")
+    assert f"--db is '{store}', where something stands already; --force keeps that beside it" in told
     document = run("restore", str(dest), "--force", "--json").document
     assert (document["path"], document["versionCount"]) == (str(store), 11)
     kept = Path(document["kept"])
@@ -105,7 +109,7 @@ def test_what_is_no_backup_is_refused_before_anything_is_done(store: Path, run: 
     notes.write_text("not a store, but long enough to be one " * 10, encoding="utf-8")
     before = store.read_bytes()
     said(run("restore", str(notes), "--force"), 3, "foreign_file")
-    assert "does not exist" in said(run("restore", str(tmp_path / "no.db"), "--force"), 3, "unavailable")
+    assert "does not exist" in said(run("restore", str(tmp_path / "no.db"), "--force"), 3, "no_store")
     assert store.read_bytes() == before
 
 

@@ -31,7 +31,10 @@ def test_of_a_sound_store_it_says_that_nothing_is_to_be_done(store: Path, run: R
     ran = run("doctor")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines()[0] == f"file         {store.resolve()}"
-    assert ran.out.splitlines()[-1] == "nothing is to be done"
+    assert ran.out.splitlines()[-2:] == [
+        "nothing is to be done",
+        "the records themselves are checked by 'amfs-sqlite verify'",
+    ]
     document = run("doctor", "--json").document
     assert (document["ok"], document["findings"], document["fixed"], document["notFixed"]) == (
         True,
@@ -48,7 +51,8 @@ def test_of_a_sound_store_it_says_that_nothing_is_to_be_done(store: Path, run: R
 def test_what_it_finds_is_told_with_what_to_do_and_put_right_only_when_asked(store: Path, run: Run) -> None:
     store.chmod(0o640)
     left = store.with_name("copy.db.0123abcd.part")
-    left.touch(0o600)
+    shutil.copyfile(store, left)
+    left.chmod(0o600)
     os.utime(left, (0, 0))
     store.with_name("other.db").hardlink_to(store)
     before = contents(store.parent)
@@ -59,7 +63,7 @@ def test_what_it_finds_is_told_with_what_to_do_and_put_right_only_when_asked(sto
     assert "next: chmod 600 keeps it private: --fix does so" in text
     assert f"problem half_made_copy {left.resolve()}" in text
     assert "problem hard_links" in text
-    assert ran.out.endswith("3 problems: something is to be done\n")
+    assert "3 problems: something is to be done\n" in ran.out
     document = run("doctor", "--json").document
     assert [each["code"] for each in document["findings"]] == ["wide_mode", "hard_links", "half_made_copy"]
     assert contents(store.parent) == before
@@ -103,7 +107,7 @@ def test_nothing_is_put_right_where_the_store_is_for_reading_alone(store: Path, 
 @proves("doctor.command", "doctor.unusable")
 @pytest.mark.parametrize(
     ("content", "code"),
-    [(None, "unavailable"), (b"", "unavailable"), (b"just some text\n" * 100, "foreign_file")],
+    [(None, "no_store"), (b"", "no_store"), (b"just some text\n" * 100, "foreign_file")],
     ids=["missing", "empty", "text"],
 )
 def test_a_store_that_cannot_be_opened_is_a_finding_and_no_error(
@@ -112,16 +116,39 @@ def test_a_store_that_cannot_be_opened_is_a_finding_and_no_error(
     path = tmp_path / "memory.db"
     if content is not None:
         path.write_bytes(content)
-        path.chmod(0o600)
+        path.chmod(0o644)
     for form in ([], ["--fix"]):
         ran = run("doctor", *form, "--db", str(path), "--json")
         assert ran.code == 1
         assert [each["code"] for each in ran.document["findings"]] == [code]
-        assert run("doctor", *form, "--db", str(path)).code == 1
+        ran = run("doctor", *form, "--db", str(path))
+        assert (ran.code, "verify" in ran.out) == (1, False)
     assert path.exists() == (content is not None)
     if content is not None:
         assert path.read_bytes() == content
+        assert path.stat().st_mode & 0o777 == 0o644
         assert list(tmp_path.iterdir()) == [path]
+
+
+@proves("doctor.unusable")
+def test_where_no_store_is_doctor_and_restore_advise_as_other_commands_do(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "memory.db"
+    (found,) = run("doctor", "--db", str(path), "--json").document["findings"]
+    told = f"no_store: '{path}': {found['problem']}; {found['advice']}"
+    assert run("search", "word", "--db", str(path)).err.strip() == told
+    missing = run("restore", str(tmp_path / "no.db"), "--db", str(path))
+    assert (missing.code, missing.err.split(":")[0]) == (3, "no_store")
+
+
+@proves("doctor.sqlite")
+def test_a_fault_of_the_sqlite_in_use_is_told_last_and_in_one_line(
+    store: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(symptoms, "known_faults", lambda: ("it has a fault",))
+    shutil.copyfile(store, f"{store}.before-schema-1")
+    Path(f"{store}.before-schema-1").chmod(0o600)
+    told = [line for line in run("doctor").out.splitlines() if line]
+    assert told[-3:-1] == ["note: it has a fault", "nothing is to be done"]
 
 
 @proves("doctor.command")

@@ -11,12 +11,13 @@ from typing import cast
 
 import pytest
 
-from amfs_sqlite import SqliteAdapter
+from amfs_sqlite import SqliteAdapter, StoreUnavailableError
 from amfs_sqlite.clock import patience
 from amfs_sqlite.sqlite import guard
 from amfs_sqlite.sqlite.database import locking, opening
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
+from parity_tests.sqlite import disk
 from parity_tests.sqlite.internals import database_of, settled, trace
 
 FAULTY = [(3, 7, 0), (3, 40, 1), (3, 44, 5), (3, 45, 0), (3, 49, 9), (3, 50, 6), (3, 51, 0), (3, 51, 2)]
@@ -90,6 +91,34 @@ def test_one_holder_at_a_time_has_the_guard_of_a_file(tmp_path: Path) -> None:
     other.close()
     assert one.try_acquire()
     one.close()
+
+
+def put(kind: str, place: Path, target: Path) -> None:
+    """Something that is no file, which may lead to the target."""
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(target)
+    if kind == "link":
+        target.touch()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are what this system has else")
+@proves("guard.no-links")
+@pytest.mark.parametrize("kind", ["link", "dangling", "folder", "pipe"])
+@with_fault
+@pytest.mark.usefixtures("fault")
+async def test_where_something_else_has_the_name_of_the_lock_nothing_is_opened_or_made(
+    path: str, tmp_path: Path, kind: str
+) -> None:
+    lock, target = Path(path + guard.LOCK_SUFFIX), tmp_path / "elsewhere"
+    put(kind, lock, target)
+    with pytest.raises(StoreUnavailableError, match="where the lock file belongs") as refused:
+        await SqliteAdapter(path).open()
+    assert refused.value.path == str(lock)
+    assert disk.stands(target) is (kind == "link")
 
 
 ORPHANING = """

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,22 @@ def stop_before_the_name(pipe: Connection, path: str, dest: str) -> None:
 
     with mock.patch.object(copies, "put", waiting):
         asyncio.run(run())
+
+
+def back_up_to_the_end_or(pipe: Connection, event: str, path: str, dest: str) -> None:
+    """Back up; be ended before the system is first asked for this about the new file. Tells of the end."""
+
+    def ending(asked: str, arguments: tuple[Any, ...]) -> None:
+        if asked == event and any(str(each).startswith(dest) for each in arguments):
+            os._exit(1)
+
+    async def run() -> None:
+        async with SqliteAdapter(path) as adapter:
+            await adapter.backup(dest)
+
+    sys.addaudithook(ending)
+    asyncio.run(run())
+    pipe.send("done")
 
 
 def stop_before_the_old_is_replaced(pipe: Connection, backup: str, path: str) -> None:

@@ -1,6 +1,7 @@
 """A backup is whole, consistent beside writers, and either there under its name or not at all."""
 
 import asyncio
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -23,12 +24,14 @@ from amfs_sqlite import (
     StoreFullError,
     StoreUnavailableError,
 )
-from amfs_sqlite.sqlite import backup, copies
-from parity_tests.concurrency.crew import received, started
+from amfs_sqlite.sqlite import backup, copies, visit
+from amfs_sqlite.sqlite.health import examine
+from parity_tests.concurrency.crew import left_in, received, started
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
 from parity_tests.sqlite import disk, others
 from parity_tests.sqlite.internals import write_directly
+from parity_tests.sqlite.test_health import only_linux
 
 REMOVED = "what was removed for good"
 
@@ -193,12 +196,82 @@ async def test_a_backup_that_cannot_get_its_name_leaves_nothing_under_it(
     async with SqliteAdapter(path) as adapter:
         await adapter.write(draft())
         before = disk.names(tmp_path)
-        for place, name in ((Path, "replace"), (copies, "sync_folder")):
+        for place, name in ((Path, "hardlink_to"), (copies, "sync_folder")):
             with monkeypatch.context() as patched:
                 patched.setattr(place, name, refused)
                 with pytest.raises(StoreUnavailableError, match="Input/output error"):
                     await adapter.backup(tmp_path / "backup.db")
             assert disk.names(tmp_path) == before
+
+
+@proves("backups.new-file")
+@pytest.mark.parametrize("is_taken", [False, True])
+async def test_where_files_have_one_name_alone_a_backup_gets_it_too_and_replaces_nothing(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_taken: bool
+) -> None:
+    def no_links(dest: Path, _: str) -> NoReturn:
+        if is_taken:  # Just now, by another.
+            disk.put(dest, b"mine")
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    dest = tmp_path / "backup.db"
+    monkeypatch.setattr(Path, "hardlink_to", no_links)
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+        if is_taken:
+            with pytest.raises(StoreUnavailableError, match="exists"):
+                await adapter.backup(dest)
+            assert disk.data(dest) == b"mine"
+        else:
+            assert (await adapter.backup(dest)).file_bytes == dest.stat().st_size
+            with monkeypatch.context() as patched:
+                patched.setattr(Path, "replace", no_links)
+                with pytest.raises(StoreError, match="not permitted"):
+                    await adapter.backup(tmp_path / "other.db")
+            assert not disk.stands(tmp_path / "other.db")
+    assert [name for name in disk.names(tmp_path) if name.endswith(".part")] == []
+
+
+@proves("backups.whole", "doctor.leftovers")
+@only_linux
+async def test_a_backup_is_there_though_doctor_took_its_second_name_away_meanwhile(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = Path.hardlink_to
+
+    def linked(dest: Path, temporary: str) -> None:
+        link(dest, temporary)
+        assert [each.path for each in visit(path, fix=True).fixed] == [temporary]
+
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "hardlink_to", linked)
+        async with SqliteAdapter(path) as adapter:
+            await adapter.backup(tmp_path / "backup.db")
+    async with SqliteAdapter(tmp_path / "backup.db") as copy:
+        assert (await copy.verify()).version_count == 1
+
+
+@proves("backups.killed", "doctor.leftovers")
+@only_linux
+@pytest.mark.parametrize("event", ["os.link", "os.remove", "os.rename"])
+async def test_whenever_a_backup_is_killed_its_name_is_free_or_names_all_of_it(
+    path: str, tmp_path: Path, event: str
+) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft())
+    dest = tmp_path / "backup.db"
+    with started(others.back_up_to_the_end_or, event, path, str(dest)) as (_, pipe):
+        is_done = list(left_in(pipe)) == ["done"]
+    assert is_done is (event == "os.rename")  # There is no such moment: the name comes with the content.
+    assert disk.stands(dest) is (event != "os.link")
+    if disk.stands(dest):
+        # Under two names it is opened by neither, until the one it had while it was made is gone.
+        assert examine(str(dest)).ok is is_done
+        assert visit(str(dest), fix=True).report.ok
+        async with SqliteAdapter(dest) as copy:
+            assert (await copy.verify()).version_count == 1
 
 
 @proves("backups.told")

@@ -107,7 +107,7 @@ async def test_a_store_that_is_replaced_is_kept_under_the_name_that_is_told(
 @proves("backups.kept")
 async def test_without_being_asked_nothing_is_replaced(backup: Path, store: Path) -> None:
     before = everything_in(store.parent)
-    with pytest.raises(InvalidArgumentError, match="with force"):
+    with pytest.raises(InvalidArgumentError, match="force=True"):
         restore(backup, store)
     with pytest.raises(InvalidArgumentError, match="the backup itself"):
         restore(backup, backup, force=True)
@@ -165,7 +165,7 @@ async def test_a_log_without_its_file_is_put_aside(backup: Path, path: str) -> N
     await left_by_a_killed_process(Path(path))
     disk.remove(path)
     log = disk.data(f"{path}-wal")
-    with pytest.raises(InvalidArgumentError, match="with force"):
+    with pytest.raises(InvalidArgumentError, match="force=True"):
         restore(backup, path)
     report = restore(backup, path, force=True)
     assert await said_by(path) == "then"

@@ -10,7 +10,8 @@ from amfs_sqlite.sqlite import migrate
 from amfs_sqlite.sqlite.health import examine, treat
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
-from parity_tests.sqlite.test_health import BUSY_S, changed_behind, problems
+from parity_tests.sqlite.internals import database_of
+from parity_tests.sqlite.test_health import BUSY_S, changed_behind, folder_of, problems
 
 INDEX_DAMAGE = {
     "lost": ["DELETE FROM text_index WHERE rowid = 3"],
@@ -26,6 +27,14 @@ INDEX_DAMAGE = {
     ],
     "torn": ["DELETE FROM text_index_data WHERE id > 10"],
     "garbled": ["UPDATE text_index_data SET block = zeroblob(4)"],
+    "overwritten": ["UPDATE text_index_data SET block = zeroblob(40) WHERE id > 10"],
+    "emptied": [
+        "CREATE VIRTUAL TABLE other USING fts5 (tokens, tokenize = 'ascii')",
+        "DELETE FROM text_index_data WHERE id > 1",
+        "INSERT INTO text_index_data SELECT * FROM other_data WHERE id = 10",
+        "DELETE FROM text_index_idx",
+        "DROP TABLE other",
+    ],
 }
 TAG_DAMAGE = {
     "lost": ["DELETE FROM entry_tags WHERE tag = 'bright'"],
@@ -61,10 +70,6 @@ async def test_an_index_that_differs_is_found_and_made_anew(
     assert objects == migrate.objects()
 
 
-# What SQLite keeps of the words by itself: verify leaves that to SQLite's own check.
-INSIDE = ("lists alone", "torn", "garbled")
-
-
 async def index_findings(path: str) -> list[str]:
     """What verify says of what is indexed."""
     async with SqliteAdapter(path, mode="ro") as adapter:
@@ -72,15 +77,33 @@ async def index_findings(path: str) -> list[str]:
 
 
 @proves("doctor.agrees")
-@pytest.mark.parametrize(
-    ("name", "statements"), [(name, done) for _, name, done in DAMAGE if name not in INSIDE]
-)
+@pytest.mark.parametrize(("name", "statements"), [(name, done) for _, name, done in DAMAGE])
 async def test_what_is_found_of_an_index_verify_finds_too(
     store: str, name: str, statements: list[str]
 ) -> None:
     with changed_behind(store, *statements):
         assert not examine(store).ok
     assert await index_findings(store)
+    async with SqliteAdapter(store) as adapter:
+        assert {each.code for each in (await adapter.verify()).findings} == {"index"}
+
+
+@proves("doctor.agrees")
+@pytest.mark.parametrize("where", ["file", "memory"])
+async def test_looking_at_the_lists_of_words_writes_nothing_and_can_be_repeated(
+    store: str, where: str
+) -> None:
+    before = folder_of(store)
+    async with SqliteAdapter(store if where == "file" else ":memory:") as adapter:
+        if where == "memory":
+            await adapter.write(draft(tags=("t",)))
+        for _ in range(3):
+            assert (await adapter.verify()).ok
+            database = database_of(adapter)
+            assert await database.scan(lambda tx: tx.value("PRAGMA query_only")) == (where == "file")
+            assert await database.scan(lambda tx: tx.all("SELECT name FROM temp.sqlite_master")) == []
+    after = folder_of(store)
+    assert {name: after[name] for name in before} == before
 
 
 @proves("doctor.agrees")

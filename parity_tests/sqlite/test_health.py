@@ -117,7 +117,7 @@ def test_known_faults_of_the_sqlite_in_use_are_told(
 @pytest.mark.parametrize(
     ("content", "code"),
     [
-        (b"", "unavailable"),
+        (b"", "no_store"),
         (b"no store, but long enough to be one " * 100, "foreign_file"),
         (b"SQLite format 3\0" + bytes(84), "foreign_file"),
     ],
@@ -125,7 +125,7 @@ def test_known_faults_of_the_sqlite_in_use_are_told(
 )
 def test_what_is_no_store_is_a_finding_and_is_left_alone(path: str, content: bytes, code: str) -> None:
     Path(path).write_bytes(content)
-    Path(path).chmod(0o600)
+    Path(path).chmod(0o644)
     before = folder_of(path)
     report = examine(path)
     assert problems(report) == [code]
@@ -137,7 +137,8 @@ def test_what_is_no_store_is_a_finding_and_is_left_alone(path: str, content: byt
 @proves("doctor.unusable")
 def test_a_missing_file_and_a_folder_are_findings(tmp_path: Path) -> None:
     missing, below = str(tmp_path / "no.db"), str(tmp_path / "no" / "way.db")
-    assert [problems(examine(each)) for each in (missing, below, str(tmp_path))] == [["unavailable"]] * 3
+    found = [problems(examine(each)) for each in (missing, below, str(tmp_path))]
+    assert found == [["no_store"], ["no_store"], ["unavailable"]]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -324,7 +325,8 @@ async def test_a_process_on_a_file_that_was_replaced_is_named(store: str) -> Non
         report = examine(store)
         pipe.send(None)
     assert problems(report) == ["deleted_while_open"]
-    assert f"process {reader} " in report.findings[-1].problem
+    (found,) = [each for each in report.findings if each.code == "deleted_while_open"]
+    assert f"process {reader} " in found.problem
 
 
 @proves("doctor.log", "doctor.nothing-unasked")

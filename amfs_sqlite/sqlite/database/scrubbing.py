@@ -55,7 +55,7 @@ def scrub(
 
 def _copies(path: str) -> list[str]:
     try:
-        found = surroundings.copies_beside(path)
+        found = dict.fromkeys([*surroundings.copies_beside(path), *surroundings.half_made(path)])
     except OSError as failed:
         return [f"whether a copy beside {path} holds it is not known: {failed.strerror}"]
     return [f"{copy} is a copy from before, and may still hold it: look, and delete it" for copy in found]
