@@ -3,13 +3,15 @@
 import asyncio
 import os
 import sys
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from unittest import mock
 
 from amfs_sqlite import AmfsError, SqliteAdapter
-from amfs_sqlite.sqlite import Mode, copies, restore
+from amfs_sqlite.sqlite import Mode, restore
+from amfs_sqlite.sqlite.copying import copies
 from parity_tests.concurrency.jobs import NOBODY
 from parity_tests.drafts import draft
 
@@ -39,12 +41,19 @@ def hold_open(pipe: Connection, path: str, mode: Mode) -> None:
     asyncio.run(run())
 
 
+def be_killed(pipe: Connection) -> NoReturn:
+    """End here, with nothing tidied up, when whoever listens kills this or has stopped listening."""
+    with suppress(EOFError):
+        pipe.recv()
+    os._exit(1)
+
+
 def stop_before_the_name(pipe: Connection, path: str, dest: str) -> None:
     """Back up, and wait to be killed when all is there but the name."""
 
     def waiting(temporary: str, _: str) -> None:
         pipe.send(temporary)
-        pipe.recv()
+        be_killed(pipe)
 
     async def run() -> None:
         async with SqliteAdapter(path) as adapter:
@@ -77,7 +86,7 @@ def stop_before_the_old_is_replaced(pipe: Connection, backup: str, path: str) ->
     def waiting(name: Path, target: str) -> None:
         kept(name, target)
         pipe.send(str(name))
-        pipe.recv()
+        be_killed(pipe)
 
     with mock.patch.object(Path, "hardlink_to", waiting):
         restore(backup, path, force=True)
