@@ -20,7 +20,7 @@ from typing import Any, Self
 from amfs_sqlite import AMFS_0_3, MemoryEntry, OutcomeRecord, OutcomeType
 from amfs_sqlite.rules.hashing import COMMIT_FORM, RECORD_FORM
 from amfs_sqlite.rules.text import TOKENIZER_VERSION, entry_tokens
-from amfs_sqlite.sqlite.files import APPLICATION_ID
+from amfs_sqlite.sqlite.database.files import APPLICATION_ID
 from amfs_sqlite.sqlite.migrate import NEWEST
 from amfs_sqlite.sqlite.rows import entry_of, microseconds
 

@@ -35,7 +35,7 @@ from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.retention import Signature, Under
 from amfs_sqlite.rules.transfer import ExportReport, ImportReport
 from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, retention, search, statistics
-from amfs_sqlite.sqlite.backup import BackupReport
+from amfs_sqlite.sqlite.copying.backup import BackupReport
 from amfs_sqlite.sqlite.database.connection import Database, StoreDescription
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
 from amfs_sqlite.sqlite.transfer import exporting

@@ -338,12 +338,13 @@ def put(
         tx.run(UPDATE_CURRENT, (*columns, key_id))
     tx.run(INSERT_VERSION, (*columns, key_id, extra_hash, digest))
     tags = () if value is None else entry.provenance.pattern_refs
-    _retag(tx, key_id, before.tags if before else "[]", tags)
+    retag(tx, key_id, before.tags if before else "[]", tags)
     tx.unindexed_written += weight(value)
     draft.add_version(Line.of(entry), digest)
 
 
-def _retag(tx: Transaction, key_id: int, stored: str, new: Sequence[str]) -> None:
+def retag(tx: Transaction, key_id: int, stored: str, new: Sequence[str]) -> None:
+    """Let these tags lead to the key, in place of those that are stored as text."""
     old = () if stored == "[]" else tuple(decode(stored))
     if old == tuple(new):
         return

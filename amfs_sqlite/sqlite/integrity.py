@@ -10,12 +10,12 @@ from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.rules.anchors import Anchor, Standing, check_anchor, problems
 from amfs_sqlite.rules.progress import Meter, check_progress
 from amfs_sqlite.sqlite import migrate
-from amfs_sqlite.sqlite.commit_checks import commit_findings
-from amfs_sqlite.sqlite.derived_checks import index_findings, request_findings
-from amfs_sqlite.sqlite.findings import TOUCHED, Part, finding, shown
-from amfs_sqlite.sqlite.outcome_checks import outcome_findings, uncaused_findings
+from amfs_sqlite.sqlite.checks.commits import commit_findings
+from amfs_sqlite.sqlite.checks.derived import index_findings, request_findings
+from amfs_sqlite.sqlite.checks.findings import TOUCHED, Part, finding, shown
+from amfs_sqlite.sqlite.checks.outcomes import outcome_findings, uncaused_findings
+from amfs_sqlite.sqlite.checks.versions import key_findings
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sqlite.version_checks import key_findings
 
 COUNTS = """
 SELECT (SELECT count(*) FROM current), (SELECT count(*) FROM versions),

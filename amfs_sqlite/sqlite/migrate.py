@@ -12,7 +12,7 @@ from amfs_sqlite.clock import IdSource
 from amfs_sqlite.errors import ForeignFileError, NewerSchemaError, StoreCorruptError
 from amfs_sqlite.rules.hashing import GENESIS
 from amfs_sqlite.rules.text import TOKENIZER_VERSION
-from amfs_sqlite.sqlite.files import APPLICATION_ID
+from amfs_sqlite.sqlite.database.files import APPLICATION_ID
 from amfs_sqlite.sqlite.rows import microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 

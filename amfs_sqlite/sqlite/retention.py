@@ -28,7 +28,6 @@ SELECT c.entity_path, c.key, c.version, c.content_hash FROM current AS c
 WHERE {HERE} AND c.ttl_at <= :now AND {PRESENT}"""
 BLANK_VERSION = "UPDATE versions SET value = NULL, extra = '{}' WHERE id = ?"
 BLANK_CURRENT = "UPDATE current SET value = NULL, extra = '{}' WHERE id = ?"
-UNTAG = "DELETE FROM entry_tags WHERE key_id = ? AND tag IN (SELECT value FROM json_each(?))"
 TAGS = "SELECT tags FROM current WHERE id = ?"
 RECORD = "INSERT INTO erasures (version_id, sequence) VALUES (?, ?)"
 
@@ -170,7 +169,7 @@ def blank(tx: Transaction, each: Standing, indexed_through: int) -> None:
     tx.run(BLANK_VERSION, (each.id,))
     is_current = each.id == each.current_id
     if is_current:
-        tx.run(UNTAG, (each.key_id, tx.value(TAGS, (each.key_id,))))
+        entries.retag(tx, each.key_id, tx.value(TAGS, (each.key_id,)), ())
         tx.run(BLANK_CURRENT, (each.key_id,))
     if is_current or each.current_id > indexed_through:
         # What the index holds of this key may be the words of the version that goes.

@@ -8,7 +8,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from amfs_sqlite.delivery import Asked, Batch, Feed
 from amfs_sqlite.errors import AmfsError
 from amfs_sqlite.rules.cursors import ChangePosition, change_position
-from amfs_sqlite.sqlite import changes, files
+from amfs_sqlite.sqlite import changes
+from amfs_sqlite.sqlite.database import files
 from amfs_sqlite.sqlite.database.lanes import Lane
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.transaction import Transaction

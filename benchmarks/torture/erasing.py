@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from amfs_sqlite import HANDOFF, EntryRef, MemoryEntry, RetentionReport, SqliteAdapter
-from amfs_sqlite.sqlite import health
+from amfs_sqlite.sqlite.doctor import health
 from benchmarks.torture import clients
 from benchmarks.torture.checking import read_by_hand, settle
 from benchmarks.torture.crew import Worker, at_work, seen_through

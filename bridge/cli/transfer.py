@@ -11,7 +11,8 @@ import click
 
 from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.transfer import ExportReport, ImportConflict, ImportReport
-from amfs_sqlite.sqlite import export_to_file, files
+from amfs_sqlite.sqlite import export_to_file
+from amfs_sqlite.sqlite.database import files
 from amfs_sqlite.sqlite.database.translation import translated
 from bridge import rendering
 from bridge.cli import records

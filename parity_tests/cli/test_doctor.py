@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amfs_sqlite.sqlite import symptoms
+from amfs_sqlite.sqlite.doctor import symptoms
 from parity_tests.cli.conftest import Run
 from parity_tests.ledger import proves
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite import SearchQuery, SqliteAdapter, StoreFullError, StoreReadOnlyError, StoreUnavailableError
-from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
+from amfs_sqlite.sqlite.database.guard import LOCK_SUFFIX
 from parity_tests.concurrency import jobs
 from parity_tests.concurrency.crew import received, started
 from parity_tests.drafts import draft

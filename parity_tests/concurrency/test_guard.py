@@ -13,8 +13,7 @@ import pytest
 
 from amfs_sqlite import SqliteAdapter, StoreUnavailableError
 from amfs_sqlite.clock import patience
-from amfs_sqlite.sqlite import guard
-from amfs_sqlite.sqlite.database import locking, opening
+from amfs_sqlite.sqlite.database import guard, locking, opening
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite import disk
@@ -123,7 +122,7 @@ async def test_where_something_else_has_the_name_of_the_lock_nothing_is_opened_o
 
 ORPHANING = """
 import os, sys
-from amfs_sqlite.sqlite.guard import FileGuard
+from amfs_sqlite.sqlite.database.guard import FileGuard
 guard = FileGuard(sys.argv[1])
 assert guard.try_acquire()
 if os.fork() == 0:

@@ -11,8 +11,7 @@ import pytest
 
 from amfs_sqlite import MemoryEntry, SearchQuery, SqliteAdapter, StoreBusyError
 from amfs_sqlite.clock import patience
-from amfs_sqlite.sqlite import guard
-from amfs_sqlite.sqlite.database import locking, opening
+from amfs_sqlite.sqlite.database import guard, locking, opening
 from parity_tests.drafts import at, draft, outcome
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import left_running, write_directly

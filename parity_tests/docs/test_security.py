@@ -7,8 +7,8 @@ from typing import get_args
 import pytest
 
 from amfs_sqlite.rules.redaction import PATTERNS, SECRET_MEMBER
-from amfs_sqlite.sqlite import surroundings
-from amfs_sqlite.sqlite.symptoms import HealthCode
+from amfs_sqlite.sqlite.doctor import surroundings
+from amfs_sqlite.sqlite.doctor.symptoms import HealthCode
 from bridge.cli.main import app
 from bridge.settings import SETTINGS
 from parity_tests.docs import pages

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite import SqliteAdapter, StoreCorruptError, StoreError
-from amfs_sqlite.sqlite import backup, migrate
+from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite.copying import backup
 from parity_tests.concurrency import jobs
 from parity_tests.concurrency.crew import Crew
 from parity_tests.drafts import draft

@@ -18,7 +18,7 @@ from amfs_sqlite import (
     StoreUnavailableError,
 )
 from amfs_sqlite.sqlite import migrate
-from amfs_sqlite.sqlite.files import APPLICATION_ID
+from amfs_sqlite.sqlite.database.files import APPLICATION_ID
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import left_running

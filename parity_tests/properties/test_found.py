@@ -56,6 +56,11 @@ FOUND: dict[str, list[Step]] = {
         call("write", draft(ttl_at="2025-01-01", amfs_version="9")),
         call("archive_expired", author="owner"),
     ],
+    "with what is erased goes a tag that holds a NUL": [
+        call("write", draft(tags=("a\0b",))),
+        call("erase", [at()], author="owner"),
+        call("verify"),
+    ],
 }
 
 

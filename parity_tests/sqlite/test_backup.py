@@ -24,8 +24,9 @@ from amfs_sqlite import (
     StoreFullError,
     StoreUnavailableError,
 )
-from amfs_sqlite.sqlite import backup, copies, visit
-from amfs_sqlite.sqlite.health import examine
+from amfs_sqlite.sqlite import visit
+from amfs_sqlite.sqlite.copying import backup, copies
+from amfs_sqlite.sqlite.doctor.health import examine
 from parity_tests.concurrency.crew import left_in, received, started
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves

@@ -23,7 +23,7 @@ from amfs_sqlite import (
 )
 from amfs_sqlite.clock import FixedClock
 from amfs_sqlite.sqlite import Mode, migrate
-from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
+from amfs_sqlite.sqlite.database.guard import LOCK_SUFFIX
 from parity_tests.concurrency.crew import received, started
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves

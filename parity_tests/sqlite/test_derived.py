@@ -7,7 +7,7 @@ import pytest
 
 from amfs_sqlite import SearchQuery, SqliteAdapter
 from amfs_sqlite.sqlite import migrate
-from amfs_sqlite.sqlite.health import examine, treat
+from amfs_sqlite.sqlite.doctor.health import examine, treat
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite.internals import database_of

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite import SqliteAdapter
-from amfs_sqlite.sqlite import health, migrate, surroundings, symptoms
-from amfs_sqlite.sqlite.health import HealthReport, examine, treat
+from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite.doctor import health, surroundings, symptoms
+from amfs_sqlite.sqlite.doctor.health import HealthReport, examine, treat
 from parity_tests.concurrency.crew import received, started
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves

@@ -14,11 +14,12 @@ import pytest
 from amfs_sqlite import SqliteAdapter, StoreError
 from amfs_sqlite.clock import FixedClock
 from amfs_sqlite.rules import transfer
-from amfs_sqlite.sqlite import files, surroundings, visit
-from amfs_sqlite.sqlite.database import scrubbing
-from amfs_sqlite.sqlite.health import examine, treat
-from amfs_sqlite.sqlite.surroundings import JOURNAL_HEADER
-from amfs_sqlite.sqlite.symptoms import HealthCode
+from amfs_sqlite.sqlite import visit
+from amfs_sqlite.sqlite.database import files, scrubbing
+from amfs_sqlite.sqlite.doctor import surroundings
+from amfs_sqlite.sqlite.doctor.health import examine, treat
+from amfs_sqlite.sqlite.doctor.surroundings import JOURNAL_HEADER
+from amfs_sqlite.sqlite.doctor.symptoms import HealthCode
 from parity_tests.concurrency.crew import left_in, started
 from parity_tests.drafts import at, draft
 from parity_tests.ledger import proves

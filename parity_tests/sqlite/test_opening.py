@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite import SqliteAdapter
-from amfs_sqlite.sqlite import files
+from amfs_sqlite.sqlite.database import files
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.sqlite import internals

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from amfs_sqlite import AdapterClosedError, InvalidArgumentError, SqliteAdapter, StoreUnavailableError
-from amfs_sqlite.sqlite.files import MAX_NAME_BYTES, MAX_PATH_BYTES
-from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
+from amfs_sqlite.sqlite.database.files import MAX_NAME_BYTES, MAX_PATH_BYTES
+from amfs_sqlite.sqlite.database.guard import LOCK_SUFFIX
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 

@@ -21,17 +21,17 @@ from amfs_sqlite.errors import (
 from amfs_sqlite.models import RetentionReport
 from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_flag, check_name, check_sources
-from amfs_sqlite.sqlite import files, functions, index, migrate
-from amfs_sqlite.sqlite.backup import BackupReport, take, take_of_file
-from amfs_sqlite.sqlite.database import exits, opening, scrubbing
+from amfs_sqlite.sqlite import functions, index, migrate
+from amfs_sqlite.sqlite.copying.backup import BackupReport, take, take_of_file
+from amfs_sqlite.sqlite.database import exits, files, opening, scrubbing
 from amfs_sqlite.sqlite.database.groups import Groups, snapshot
+from amfs_sqlite.sqlite.database.guard import known_faults
 from amfs_sqlite.sqlite.database.inline import NOT_INLINE, READER_SETTINGS, InlineReader
 from amfs_sqlite.sqlite.database.lanes import Lane, connect, hop, to_the_end
 from amfs_sqlite.sqlite.database.locking import WriteLock
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
 from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.ground import Ground
-from amfs_sqlite.sqlite.guard import known_faults
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.watching import SqliteFeed
 

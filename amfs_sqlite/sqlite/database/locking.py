@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from amfs_sqlite.clock import patience
 from amfs_sqlite.errors import StoreBusyError, StoreFullError, StoreUnavailableError
-from amfs_sqlite.sqlite import files
+from amfs_sqlite.sqlite.database import files
+from amfs_sqlite.sqlite.database.guard import LOCK_SUFFIX, FileGuard, Guard, OpenGuard, has_wal_reset_fault
 from amfs_sqlite.sqlite.database.translation import is_busy
-from amfs_sqlite.sqlite.guard import LOCK_SUFFIX, FileGuard, Guard, OpenGuard, has_wal_reset_fault
 
 T = TypeVar("T")
 

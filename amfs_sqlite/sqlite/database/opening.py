@@ -8,7 +8,9 @@ from typing import Literal, get_args
 
 from amfs_sqlite.clock import IdSource
 from amfs_sqlite.errors import InvalidArgumentError, StoreReadOnlyError, quoted
-from amfs_sqlite.sqlite import backup, copies, files, functions, migrate
+from amfs_sqlite.sqlite import functions, migrate
+from amfs_sqlite.sqlite.copying import backup, copies
+from amfs_sqlite.sqlite.database import files
 from amfs_sqlite.sqlite.database.locking import WriteLock
 
 WAL_PAGES_BEFORE_CHECKPOINT = 2000

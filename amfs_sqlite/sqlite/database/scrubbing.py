@@ -3,9 +3,9 @@
 import sqlite3
 
 from amfs_sqlite.errors import StoreError
-from amfs_sqlite.sqlite import surroundings
 from amfs_sqlite.sqlite.database.locking import WriteLock
 from amfs_sqlite.sqlite.database.translation import translated
+from amfs_sqlite.sqlite.doctor import surroundings
 from amfs_sqlite.sqlite.transaction import Transaction
 
 # In the transaction that erases: whoever is ended before all is done leaves it to the next.

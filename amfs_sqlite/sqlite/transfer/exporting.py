@@ -12,7 +12,9 @@ from amfs_sqlite.models import Commit
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.rules import transfer
 from amfs_sqlite.rules.transfer import ExportReport
-from amfs_sqlite.sqlite import copies, files, migrate
+from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite.copying import copies
+from amfs_sqlite.sqlite.database import files
 from amfs_sqlite.sqlite.database.connection import Database
 from amfs_sqlite.sqlite.database.lanes import to_the_end
 from amfs_sqlite.sqlite.database.translation import translated

@@ -7,10 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from amfs_sqlite.sqlite import files, surroundings
+from amfs_sqlite.sqlite.database import files
+from amfs_sqlite.sqlite.database.guard import known_faults
 from amfs_sqlite.sqlite.database.opening import WAL_BYTES_KEPT
-from amfs_sqlite.sqlite.guard import known_faults
-from amfs_sqlite.sqlite.surroundings import Holder, Log
+from amfs_sqlite.sqlite.doctor import surroundings
+from amfs_sqlite.sqlite.doctor.surroundings import Holder, Log
 
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 OTHERS, OTHERS_WRITE, STICKY = 0o077, 0o022, 0o1000

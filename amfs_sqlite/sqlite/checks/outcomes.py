@@ -7,7 +7,7 @@ from amfs_sqlite.models import Finding, OutcomeEffect
 from amfs_sqlite.rules.confidence import is_success, outcome_type
 from amfs_sqlite.rules.hashing import outcome_digest
 from amfs_sqlite.rules.progress import Meter
-from amfs_sqlite.sqlite.findings import Beside, Part, finding
+from amfs_sqlite.sqlite.checks.findings import Beside, Part, finding
 from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
 

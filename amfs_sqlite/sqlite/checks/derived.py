@@ -9,8 +9,8 @@ from typing import Any, Literal
 from amfs_sqlite.models import Finding, MemoryEntry
 from amfs_sqlite.rules.text import entry_tokens, joined
 from amfs_sqlite.sqlite import index
+from amfs_sqlite.sqlite.checks.findings import TOUCHED, Beside, Part, finding
 from amfs_sqlite.sqlite.entries import ENTRY
-from amfs_sqlite.sqlite.findings import TOUCHED, Beside, Part, finding
 from amfs_sqlite.sqlite.rows import entry_of
 from amfs_sqlite.sqlite.transaction import Transaction
 

@@ -9,8 +9,8 @@ from amfs_sqlite.models import Finding, FindingCode, MemoryEntry
 from amfs_sqlite.rules.hashing import canonical_json, content_hash, hash_of, integrity_chain, record_digest
 from amfs_sqlite.rules.progress import Meter
 from amfs_sqlite.rules.values import decode, encode
-from amfs_sqlite.sqlite.derived_checks import Derived
-from amfs_sqlite.sqlite.findings import TOUCHED, Part, finding, shown
+from amfs_sqlite.sqlite.checks.derived import Derived
+from amfs_sqlite.sqlite.checks.findings import TOUCHED, Part, finding, shown
 from amfs_sqlite.sqlite.rows import UNREADABLE, UnreadableRowError, entry_of
 from amfs_sqlite.sqlite.transaction import Transaction
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from amfs_sqlite.rules import transfer
-from amfs_sqlite.sqlite import files
-from amfs_sqlite.sqlite.copies import ID_DIGITS, TEMPORARY_SUFFIX
-from amfs_sqlite.sqlite.guard import LOCK_SUFFIX
+from amfs_sqlite.sqlite.copying.copies import ID_DIGITS, TEMPORARY_SUFFIX
+from amfs_sqlite.sqlite.database import files
+from amfs_sqlite.sqlite.database.guard import LOCK_SUFFIX
 
 PROC = Path("/proc")
 # Where locks of other machines are not seen, or come late.

@@ -12,21 +12,16 @@ from typing import NamedTuple, cast
 
 from amfs_sqlite.clock import Clock, SystemClock
 from amfs_sqlite.errors import StoreBusyError, StoreCorruptError, StoreError, StoreUnavailableError
-from amfs_sqlite.sqlite import (
-    copies,
-    derived,
-    derived_checks,
-    files,
-    functions,
-    migrate,
-    surroundings,
-    symptoms,
-)
-from amfs_sqlite.sqlite.database import scrubbing
+from amfs_sqlite.sqlite import functions, migrate
+from amfs_sqlite.sqlite.checks import derived as derived_checks
+from amfs_sqlite.sqlite.copying import copies
+from amfs_sqlite.sqlite.database import files, scrubbing
 from amfs_sqlite.sqlite.database.locking import WriteLock
 from amfs_sqlite.sqlite.database.translation import translated
-from amfs_sqlite.sqlite.surroundings import Holder, Log
-from amfs_sqlite.sqlite.symptoms import HealthCode, HealthFinding
+from amfs_sqlite.sqlite.doctor import remaking as derived
+from amfs_sqlite.sqlite.doctor import surroundings, symptoms
+from amfs_sqlite.sqlite.doctor.surroundings import Holder, Log
+from amfs_sqlite.sqlite.doctor.symptoms import HealthCode, HealthFinding
 
 MANY_FREE_PAGES = 1_000
 PRIVATE_FILE = 0o600

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from amfs_sqlite.clock import IdSource
 from amfs_sqlite.errors import InvalidArgumentError, quoted
-from amfs_sqlite.sqlite.files import SIDE_SUFFIXES
+from amfs_sqlite.sqlite.database.files import SIDE_SUFFIXES
 
 TEMPORARY_SUFFIX = ".part"
 ID_DIGITS = 8

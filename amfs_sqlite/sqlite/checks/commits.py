@@ -8,10 +8,10 @@ from amfs_sqlite.models import CommitEntry, Finding
 from amfs_sqlite.rules.hashing import commit_digest, tree_hash
 from amfs_sqlite.rules.progress import Meter
 from amfs_sqlite.rules.values import decode
-from amfs_sqlite.sqlite.findings import Beside, Part, finding
+from amfs_sqlite.sqlite.checks.findings import Beside, Part, finding
+from amfs_sqlite.sqlite.checks.versions import named_in
 from amfs_sqlite.sqlite.rows import UNREADABLE, moment
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sqlite.version_checks import named_in
 
 COMMITS = """
 SELECT sequence, namespace, branch, id, kind, message, author, session_id, parent_ids, tree_hash,

@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from amfs_sqlite.clock import IdSource
 from amfs_sqlite.errors import StoreBusyError, StoreCorruptError
-from amfs_sqlite.sqlite import copies, files, functions, integrity
+from amfs_sqlite.sqlite import functions, integrity
+from amfs_sqlite.sqlite.copying import copies
+from amfs_sqlite.sqlite.database import files
 from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.transaction import Transaction
 

@@ -1,0 +1,1 @@
+"""What verify looks at, part by part."""

@@ -1,0 +1,1 @@
+"""Whole files: backups, what is kept before a migration, and putting one back."""
