@@ -4,10 +4,15 @@ import json
 import re
 from typing import Any
 
-from bridge.operations import entries
+import pytest
+
+from bridge.handoff import taking
+from bridge.operations import entries, packets
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
 from parity_tests.mcp.agents import Agent, Agents, text
+
+FEW = 5
 
 
 @proves("mcp.handoff", "mcp.resume")
@@ -184,17 +189,19 @@ async def test_a_lease_and_other_packets_held_are_told(agents: Agents) -> None:
 
 
 @proves("mcp.resume-waiting")
-async def test_how_many_other_packets_wait_is_told(agents: Agents) -> None:
+async def test_how_many_other_packets_wait_is_told(agents: Agents, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (taking, packets):
+        monkeypatch.setattr(module, "MAX_WAITING_COUNTED", FEW)
     scout, executor = await agents("scout"), await agents("executor")
-    for _ in range(103):
+    for _ in range(FEW + 3):
         await scout.call("handoff", summary="s")
 
     async def told(**arguments: Any) -> list[str]:
         lines = await executor.lines("resume", **arguments)
         return [line for line in lines if line.endswith("for you")]
 
-    assert await told(peek=True) == await told() == ["100 or more other packets wait for you"]
-    for _ in range(99):
+    assert await told(peek=True) == await told() == [f"{FEW} or more other packets wait for you"]
+    for _ in range(FEW - 1):
         await executor.call("resume")
     assert await told(peek=True) == ["2 other packets wait for you"]
     assert [await told() for _ in range(3)] == [
