@@ -20,7 +20,7 @@ from amfs_sqlite.models import (
 )
 from amfs_sqlite.reference import entries, outcomes
 from amfs_sqlite.reference.store import State, Store, StoredCommit, StoredResult, hidden_from
-from amfs_sqlite.rules import ancestry
+from amfs_sqlite.rules import ancestry, hashing
 from amfs_sqlite.rules.commits import (
     adopted_id,
     check_batch,
@@ -34,7 +34,7 @@ from amfs_sqlite.rules.commits import (
     prepare_commit,
     saved,
 )
-from amfs_sqlite.rules.hashing import commit_digest, outcome_digest, tree_hash
+from amfs_sqlite.rules.hashing import outcome_digest, tree_hash
 from amfs_sqlite.rules.limits import check_count, check_is_text, check_name, check_optional_text
 from amfs_sqlite.rules.visibility import commit_for
 
@@ -215,20 +215,9 @@ def common_ancestor(store: Store, commit_a: str, commit_b: str) -> str | None:
 
 def digest_of(state: State, commit: Commit, describes: str | None, previous: str) -> str:
     """The digest of a commit, given the digest of the commit before it."""
-    return commit_digest(
+    return hashing.digest_of(
+        commit,
         previous,
-        sequence=commit.sequence,
-        commit_id=commit.id,
-        namespace=commit.namespace,
-        branch=commit.branch,
-        kind=commit.kind,
-        message=commit.message,
-        author=commit.author_agent_id,
-        session_id=commit.session_id,
-        parent_ids=commit.parent_ids,
-        created_at=commit.created_at,
-        tree=commit.tree_hash,
-        listed=commit.entries,
         describes=describes,
         record_digests=[version.digest for version in state.written_by(commit.sequence)],
         outcome_digests=[

@@ -13,8 +13,8 @@ from amfs_sqlite.rules.commits import check_signature
 from amfs_sqlite.rules.confidence import outcome_type
 from amfs_sqlite.rules.hashing import (
     GENESIS,
-    commit_digest,
     content_hash,
+    digest_of,
     outcome_digest,
     record_digest,
     tree_hash,
@@ -319,20 +319,9 @@ def _digest(
     versions: Sequence[ExportedVersion],
     outcomes: Sequence[ExportedOutcome],
 ) -> str:
-    return commit_digest(
+    return digest_of(
+        commit,
         previous,
-        sequence=commit.sequence,
-        commit_id=commit.id,
-        namespace=commit.namespace,
-        branch=commit.branch,
-        kind=commit.kind,
-        message=commit.message,
-        author=commit.author_agent_id,
-        session_id=commit.session_id,
-        parent_ids=commit.parent_ids,
-        created_at=commit.created_at,
-        tree=commit.tree_hash,
-        listed=commit.entries,
         describes=describes,
         record_digests=[each.record_digest for each in versions],
         outcome_digests=[outcome_digest(each.record.to_wire(), each.effects) for each in outcomes],

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from amfs_sqlite.clock import spelled
-from amfs_sqlite.models import CommitEntry, MemoryEntry, OutcomeEffect
+from amfs_sqlite.models import Commit, CommitEntry, MemoryEntry, OutcomeEffect
 
 RECORD_FORM = "amfs-sqlite record 1"
 COMMIT_FORM = "amfs-sqlite commit 1"
@@ -148,4 +148,33 @@ def commit_digest(
         describes,
         digest(*record_digests),
         digest(*outcome_digests) if outcome_digests else NOTHING,
+    )
+
+
+def digest_of(
+    commit: Commit,
+    previous: str,
+    *,
+    describes: str | None,
+    record_digests: Sequence[str],
+    outcome_digests: Sequence[str],
+) -> str:
+    """``commit_digest`` of a commit whose entries are those it names without having written them."""
+    return commit_digest(
+        previous,
+        sequence=commit.sequence,
+        commit_id=commit.id,
+        namespace=commit.namespace,
+        branch=commit.branch,
+        kind=commit.kind,
+        message=commit.message,
+        author=commit.author_agent_id,
+        session_id=commit.session_id,
+        parent_ids=commit.parent_ids,
+        created_at=commit.created_at,
+        tree=commit.tree_hash,
+        listed=commit.entries,
+        describes=describes,
+        record_digests=record_digests,
+        outcome_digests=outcome_digests,
     )

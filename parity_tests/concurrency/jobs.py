@@ -288,6 +288,14 @@ def create_and_be_killed(pipe: Connection, path: str, statement: int) -> None:
         asyncio.run(run())
 
 
+def become_nobody() -> None:
+    """From here on a user without rights, where modes would not apply to the one we are."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+
 def answer_without_rights(pipe: Connection, path: str, file_mode: int, folder_mode: int) -> None:
     """As a user to whom these modes apply, read and write a store; what came of each."""
 
@@ -304,12 +312,10 @@ def answer_without_rights(pipe: Connection, path: str, file_mode: int, folder_mo
     drafted = draft()
     file = Path(path)
     everything = [*file.parent.iterdir(), file.parent]
-    if os.geteuid() == 0:  # The one to whom modes do not apply becomes nobody.
+    if os.geteuid() == 0:
         for each in everything:
             os.chown(each, NOBODY, NOBODY)
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+    become_nobody()
     file.chmod(file_mode)
     file.parent.chmod(folder_mode)
     try:

@@ -48,7 +48,7 @@ INJECTIONS = (
 PATHS = (
     "../outside",
     "../../outside/deeper",
-    "/tmp/outside",  # noqa: S108 - a name of an entry, and never a place
+    "/outside",
     "a/../../outside",
     "~/outside",
     "C:\\outside",

@@ -12,7 +12,7 @@ from unittest import mock
 from amfs_sqlite import AmfsError, SqliteAdapter
 from amfs_sqlite.sqlite import Mode, restore
 from amfs_sqlite.sqlite.copying import copies
-from parity_tests.concurrency.jobs import NOBODY
+from parity_tests.concurrency.jobs import become_nobody
 from parity_tests.drafts import draft
 
 
@@ -106,11 +106,8 @@ def read_as_nobody(pipe: Connection, path: str) -> None:
             await adapter.write(draft())
             await adapter.verify()
 
-    if os.geteuid() == 0:  # The one to whom modes do not apply becomes nobody.
-        asyncio.run(make_what_is_needed())  # Who has no rights may not be able to import any more.
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+    asyncio.run(make_what_is_needed())  # Who has no rights may not be able to import any more.
+    become_nobody()
     try:
         pipe.send(asyncio.run(run()))
     except AmfsError as refused:

@@ -147,3 +147,16 @@ async def test_what_is_not_indexed_yet_and_what_was_withdrawn_is_no_fault(path: 
         await adapter.erase([draft(key="k2").ref.model_copy(update={"version": None})], author="owner")
         assert examine(path).ok
     assert examine(path).ok
+
+
+@proves("doctor.derived")
+async def test_a_tag_that_holds_a_nul_is_made_anew_whole(store: str) -> None:
+    async with SqliteAdapter(store) as adapter:
+        await adapter.write(draft(key="cut", tags=("a\0b",)))
+    with changed_behind(store, "DELETE FROM entry_tags"):
+        report = examine(store)
+    assert treat(report) == ()
+    assert problems(examine(store)) == []
+    async with SqliteAdapter(store) as adapter:
+        assert (await adapter.verify()).ok
+        assert [each.key for each in (await adapter.search(SearchQuery(tag="a\0b"))).entries] == ["cut"]

@@ -6,16 +6,15 @@ from amfs_sqlite.clock import CountedIds, instant
 from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.rules.text import TOKENIZER_VERSION
-from amfs_sqlite.sqlite import index, migrate
+from amfs_sqlite.rules.values import decode
+from amfs_sqlite.sqlite import entries, index, migrate
 from amfs_sqlite.sqlite.database.locking import WriteLock
 from amfs_sqlite.sqlite.entries import PRESENT
 from amfs_sqlite.sqlite.transaction import Transaction
 
-TAGGED = f"""
-SELECT t.value AS tag, c.id AS key_id FROM current AS c, json_each(c.tags) AS t WHERE {PRESENT}"""
+TAGGED = f"SELECT c.id, c.tags FROM current AS c WHERE c.tags <> '[]' AND {PRESENT}"
 DROP_INDEX = "DROP TABLE text_index"
 CLEAR_TAGS = "DELETE FROM entry_tags"
-TAG_ALL = f"INSERT OR IGNORE INTO entry_tags (tag, key_id) {TAGGED}"
 FORGET = "INSERT OR REPLACE INTO text_state (one, indexed_version_id, tokenizer_version) VALUES (1, 0, ?)"
 
 
@@ -27,7 +26,9 @@ def make_anew(connection: sqlite3.Connection, lock: WriteLock) -> None:
         tx.run(migrate.objects()["table", "text_index"])
         tx.run(FORGET, (TOKENIZER_VERSION,))
         tx.run(CLEAR_TAGS)
-        tx.run(TAG_ALL)
+        # Cut by us and not by SQLite, whose JSON ends a text at a NUL.
+        for key_id, tags in tx.all(TAGGED):
+            entries.retag(tx, key_id, "[]", decode(tags))
     left = 1
     while left:
         with lock.exclusively(connection):
