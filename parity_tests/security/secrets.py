@@ -65,7 +65,7 @@ SAMPLES: dict[str, list[tuple[str, str]]] = {
         (text, text.split()[-1].rpartition("=")[2].strip("'\""))
         for text in (
             "password: hunter4",
-            "passwd: 836194",
+            "passwd: 836194720518",
             "db_password:   Tr0ub4dor-and-more",
             "token=abcdefgh12345678",
             "export SECRET_KEY=dj4ng0-ins3cure",
