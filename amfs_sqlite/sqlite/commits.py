@@ -42,12 +42,10 @@ from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import commit_for, is_visible
 from amfs_sqlite.sqlite import entries, idempotency, outcomes
 from amfs_sqlite.sqlite.drafts import CommitDraft, Line, as_listed
+from amfs_sqlite.sqlite.ground import NEWEST_ID
 from amfs_sqlite.sqlite.rows import UnreadableRowError, commit_of, microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
-NEWEST_ID = """
-SELECT id FROM commits WHERE namespace = ? AND branch = ? AND kind <> 'description'
-ORDER BY sequence DESC LIMIT 1"""
 INSERT_COMMIT = """
 INSERT INTO commits (sequence, namespace, branch, id, kind, message, author, session_id, parent_ids,
                      tree_hash, listed, describes, created_at, digest)
@@ -262,8 +260,9 @@ def append(
     are versions that it is about without writing them.
     """
     ground = draft.ground
-    newest = ground.newest_commit_id
     branch = tx.branch if given is None else given.branch
+    place = (tx.namespace, branch)
+    newest = None if given else ground.newest_commit_id(tx.connection, place)
     parents = given.parent_ids if given else () if newest is None else (newest,)
     tree = tree_hash(line.content_hash for line in draft.lines) if draft.lines else None
     tree = tree if given is None else given.tree_hash
@@ -306,8 +305,8 @@ def append(
     )
     tx.run(INSERT_COMMIT, row)
     ground.sequence, ground.digest, ground.is_moved = sequence, digest, True
-    if branch == tx.branch and kind != "description":
-        ground.newest_commit_id = commit_id
+    if kind != "description":
+        ground.newest_commit_ids[place] = commit_id
     tx.sequence = sequence
     return Made((*row[:11], row[12], digest), draft)
 

@@ -50,7 +50,7 @@ def migrations() -> tuple[Migration, ...]:
     return tuple(found)
 
 
-NEWEST = 2
+NEWEST = 3
 
 
 @cache

@@ -3,10 +3,11 @@
 import math
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from amfs_sqlite.clock import IdSource
 from amfs_sqlite.models import MAIN_BRANCH
@@ -54,6 +55,17 @@ class Transaction:
     """How much was looked through because the text index had not come to it."""
     sequence: int = 0
     """Of the commit that was made, or that a repeated request made before; 0 where there is none."""
+
+    @contextmanager
+    def elsewhere(self, *, namespace: str | None = None, branch: str | None = None) -> Iterator[Self]:
+        """For as long as this lasts it is about another namespace or branch; None stays where it is."""
+        here = self.namespace, self.branch
+        self.namespace = self.namespace if namespace is None else namespace
+        self.branch = self.branch if branch is None else branch
+        try:
+            yield self
+        finally:
+            self.namespace, self.branch = here
 
     def check_length(self, stored: str | None) -> None:
         """Raise TooLongForTheLoopError where reading this text back would keep the event loop for long."""

@@ -69,7 +69,6 @@ class Storing(Receiving[entries.Standing]):
         tree = commit.tree_hash
         if any(isinstance(change, ExportedVersion) for change in exported.changes):
             tree = tree_hash(line.content_hash for line in draft.lines) if draft.lines else None
-        newest = draft.ground.newest_commit_id
         commits.append(
             self.tx,
             draft,
@@ -81,8 +80,6 @@ class Storing(Receiving[entries.Standing]):
             given=commit.model_copy(update={"entries": tuple(listed), "tree_hash": tree}),
             describes=exported.describes,
         )
-        if (commit.namespace, commit.branch) != (self.whole.namespace, self.whole.branch):
-            draft.ground.newest_commit_id = newest
         self.whole.sequence = draft.ground.sequence
         self.whole.unindexed_written = self.tx.unindexed_written
 

@@ -1,0 +1,1 @@
+"""What is stored beside entries: one module of models per noun."""
