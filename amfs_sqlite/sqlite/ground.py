@@ -39,8 +39,7 @@ class Ground:
         row = connection.execute(GROUND, (namespace, branch)).fetchone()
         if row is None:
             return None
-        *stands, newest_commit_id = row
-        return cls(*stands, {(namespace, branch): newest_commit_id})
+        return cls(*row[:4], {(namespace, branch): row[4]})
 
     def newest_commit_id(self, connection: sqlite3.Connection, place: Place) -> str | None:
         """The commit that the next one of this branch follows; None where it is the first."""
