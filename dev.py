@@ -107,7 +107,7 @@ def lock(*args: str) -> None:
         # One lock for all systems and Python versions; written anew, but its pins are kept
         # unless they no longer fit or an upgrade was asked for.
         command = ["uv", "pip", "compile", "--universal", "--python-version", "3.11"]
-        command += ["--generate-hashes", "--extra", "parity", "--group", "dev", "--quiet"]
+        command += ["--generate-hashes", "--extra", "parity", "--extra", "amfs", "--group", "dev", "--quiet"]
         command += ["--custom-compile-command", "make lock", "--output-file", LOCK.name]
         _run(_python(venv), "-I", "-m", *command, "pyproject.toml", *args)
 

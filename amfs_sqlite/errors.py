@@ -170,8 +170,8 @@ class AdapterClosedError(AmfsError):
 
     code = "closed"
 
-    def __init__(self, problem: str) -> None:
-        super().__init__(f"the adapter {problem}; open it with 'async with' or open()")
+    def __init__(self, problem: str, advice: str = "open it with 'async with' or open()") -> None:
+        super().__init__(f"the adapter {problem}; {advice}")
 
 
 class ImportLineError(AmfsError, ValueError):

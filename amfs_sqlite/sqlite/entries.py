@@ -246,6 +246,12 @@ def standing(tx: Transaction, entity_path: str, key: str) -> Standing | None:
     return None if row is None else Standing(*row)
 
 
+def key_id(tx: Transaction, entity_path: str, key: str) -> int:
+    """The row of a key that is known to be there."""
+    at = place(tx, entity_path, key)
+    return int(tx.value(f"SELECT c.id FROM current AS c WHERE {AT}", at))
+
+
 def found(tx: Transaction, entity_path: str, key: str) -> Found | None:
     """What stands there, whoever may see it, expired or not."""
     row = tx.one(FOUND, place(tx, entity_path, key))

@@ -39,7 +39,8 @@ class Ground:
         row = connection.execute(GROUND, (namespace, branch)).fetchone()
         if row is None:
             return None
-        return cls(*row[:4], {(namespace, branch): row[4]})
+        sequence, digest, version_id, key_id, commit_id = row
+        return cls(sequence, digest, version_id, key_id, {(namespace, branch): commit_id})
 
     def newest_commit_id(self, connection: sqlite3.Connection, place: Place) -> str | None:
         """The commit that the next one of this branch follows; None where it is the first."""

@@ -13,32 +13,27 @@ from amfs_sqlite.clock import Clock, IdSource
 from amfs_sqlite.errors import (
     AdapterClosedError,
     InvalidArgumentError,
-    StoreBusyError,
-    StoreFullError,
-    StoreReadOnlyError,
-    StoreUnavailableError,
 )
 from amfs_sqlite.models import RetentionReport
 from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_flag, check_name, check_sources
 from amfs_sqlite.sqlite import functions, index, migrate
 from amfs_sqlite.sqlite.copying.backup import BackupReport, take, take_of_file
-from amfs_sqlite.sqlite.database import exits, files, opening, scrubbing
+from amfs_sqlite.sqlite.database import exits, files, opening, scrubbing, tidying
 from amfs_sqlite.sqlite.database.groups import Groups, snapshot
 from amfs_sqlite.sqlite.database.guard import known_faults
 from amfs_sqlite.sqlite.database.inline import NOT_INLINE, READER_SETTINGS, InlineReader
 from amfs_sqlite.sqlite.database.lanes import Lane, connect, hop, to_the_end
 from amfs_sqlite.sqlite.database.locking import WriteLock
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
+from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
 from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.watching import SqliteFeed
 
 MEMORY = ":memory:"
-UNINDEXED_LIMIT = 200
 SEEN_LIMIT = 32
-CLOSE_TIMEOUT_S = 1.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -398,24 +393,10 @@ class Database:
             self._lock.patiently(lambda: opening.run_all(connection, READER_SETTINGS))
 
     def _tidy_up(self, connection: sqlite3.Connection) -> None:
-        """Index, scrub and checkpoint on the way out, unless somebody else is at work: then they will."""
-        try:
-            with translated(self.path):
-                if self.in_memory:
-                    return
-                with self._lock.exclusively(connection, CLOSE_TIMEOUT_S):
-                    if self._unindexed:
-                        index.catch_up(self._transaction(connection), UNINDEXED_LIMIT)
-                    is_due = scrubbing.is_due(connection)
-                if is_due:
-                    for remains in scrubbing.scrub(connection, self._lock, self.path, CLOSE_TIMEOUT_S):
-                        files.log.warning("of what was erased, %s", remains)
-                self._lock.checkpoint(connection, CLOSE_TIMEOUT_S)
-        except StoreBusyError:
-            return
-        except (StoreFullError, StoreReadOnlyError, StoreUnavailableError) as error:
-            # Both are derived or repeated work: what was acknowledged is in the file.
-            files.log.warning("the text index and the log were left as they are at closing: %s", error)
+        if not self.in_memory:
+            tidying.tidy_up(
+                connection, self._lock, self.path, self._transaction, has_unindexed=bool(self._unindexed)
+            )
 
     # ------------------------------------------------------------------ beside the jobs
 

@@ -1,0 +1,251 @@
+"""The database for callers without an event loop: any thread calls, waits, and has its answer."""
+
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from amfs_sqlite.clock import Clock, IdSource
+from amfs_sqlite.errors import AdapterClosedError, InvalidArgumentError
+from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
+from amfs_sqlite.rules.limits import check_finite, check_name, check_sources
+from amfs_sqlite.sqlite import functions, index, migrate
+from amfs_sqlite.sqlite.database import files, opening, tidying
+from amfs_sqlite.sqlite.database.groups import Groups, snapshot
+from amfs_sqlite.sqlite.database.inline import CACHED_STATEMENTS, READER_SETTINGS
+from amfs_sqlite.sqlite.database.lanes import GROUP_LIMIT, Answer, Body
+from amfs_sqlite.sqlite.database.locking import WriteLock
+from amfs_sqlite.sqlite.database.opening import Durability, Mode
+from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
+from amfs_sqlite.sqlite.database.translation import translated
+from amfs_sqlite.sqlite.ground import Ground
+from amfs_sqlite.sqlite.transaction import Transaction
+
+MEMORY = ":memory:"
+READERS_KEPT = 16
+MAKE_ANOTHER = "make another one on the same file"
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Job:
+    """What a thread wants written, and what became of it."""
+
+    __slots__ = ("answer", "body")
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self.answer: Answer | None = None
+
+
+class BlockingDatabase:
+    """One connection that writes, and as many that read as threads do at once; in memory, one for all.
+
+    Threads that write at once share a transaction: the first of them runs what the others brought. It is
+    open as soon as it is made.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        namespace: str,
+        policy: OutcomePolicy,
+        durability: Durability,
+        mode: Mode,
+        busy_timeout_s: float,
+        clock: Clock,
+        ids: IdSource,
+    ) -> None:
+        check_finite(busy_timeout_s, "busy_timeout_s")
+        if busy_timeout_s < 0:
+            raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
+        check_name(namespace, "namespace")
+        check_policy(policy)
+        check_sources(clock, ids)
+        self.in_memory = isinstance(path, str | os.PathLike) and os.fspath(path) == MEMORY
+        opening.check_choices(durability, mode, in_memory=self.in_memory)
+        self.path = MEMORY if self.in_memory else files.resolve(path)
+        self.namespace = namespace
+        self.policy = policy
+        self.store_id = ""
+        self._durability = durability
+        self._mode = mode
+        self._clock = clock
+        self._ids = ids
+        self._lock = WriteLock(self.path, in_memory=self.in_memory, timeout_s=busy_timeout_s)
+        self._groups = Groups(self.path, namespace, self._lock)
+        self._target = MEMORY
+        self._process = os.getpid()
+        self._turn = threading.Lock()
+        self._waiting: deque[_Job] = deque()
+        self._readers: deque[sqlite3.Connection] = deque()
+        self._writer: sqlite3.Connection | None = None
+        self._unindexed = 0
+        self._has_written = False
+        self._open()
+
+    @property
+    def is_open(self) -> bool:
+        return self._writer is not None
+
+    def now_for(self, connection: sqlite3.Connection, ground: Ground | None = None) -> Transaction:
+        """A transaction on this connection, in the namespace of the adapter and on the main branch."""
+        return Transaction(connection, self.namespace, self.policy, self._ids, self._clock.now(), ground)
+
+    def read(self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a storage function in a snapshot of its own; it must not write."""
+
+        def job(connection: sqlite3.Connection, ground: Ground | None) -> T:
+            return body(self.now_for(connection, ground), *args, **kwargs)
+
+        self._check_here()
+        if self.in_memory:
+            with self._turn:
+                (answer,) = self._groups.read(self._connected(), [job])
+        else:
+            connection = self._borrow()
+            try:
+                (answer,) = self._groups.read(connection, [job])
+            finally:
+                self._return(connection)
+        return self._of(answer)
+
+    def write(self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a storage function in a transaction that is committed before the answer."""
+
+        def job(connection: sqlite3.Connection, ground: Ground | None) -> T:
+            tx = self.now_for(connection, ground)
+            result = body(tx, *args, **kwargs)
+            self._unindexed += tx.unindexed_written
+            return result
+
+        self._check_here()
+        if self._mode == "ro":
+            raise opening.refusal(self.path)
+        own = _Job(job)
+        self._waiting.append(own)
+        with self._turn:
+            while own.answer is None:
+                self._run_waiting(self._connected())
+            self._index_when_many()
+        return self._of(own.answer)
+
+    def close(self) -> None:
+        """Index what is pending and close every connection. Closing twice is closing once."""
+        if os.getpid() != self._process:
+            return
+        with self._turn:
+            writer, self._writer = self._writer, None
+            if writer is None:
+                return
+            try:
+                if self._has_written and not self.in_memory:
+                    tidying.tidy_up(
+                        writer, self._lock, self.path, self.now_for, has_unindexed=bool(self._unindexed)
+                    )
+            finally:
+                while self._readers:
+                    self._readers.pop().close()
+                writer.close()
+                self._lock.detach()
+
+    def _of(self, answer: Answer) -> T:  # type: ignore[type-var]  # what the body returned
+        if answer.error is not None:
+            raise answer.error
+        result: T = answer.result
+        return result
+
+    def _run_waiting(self, connection: sqlite3.Connection) -> None:
+        """What waits, the longest waiting first, in one transaction. Interrupted, it waits again."""
+        jobs = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
+        try:
+            answers = self._groups.write(connection, [job.body for job in jobs])
+        except BaseException:
+            self._waiting.extendleft(reversed(jobs))
+            raise
+        self._has_written = True
+        for job, answer in zip(jobs, answers, strict=True):
+            job.answer = answer
+
+    def _index_when_many(self) -> None:
+        while self._unindexed >= UNINDEXED_LIMIT:
+            with translated(self.path), self._lock.exclusively(self._connected()):
+                self._unindexed = index.catch_up(self.now_for(self._connected()), UNINDEXED_LIMIT)
+
+    def _open(self) -> None:
+        with translated(self.path):
+            if not self.in_memory:
+                self._target = opening.find(self.path, self._mode)
+            if self._mode == "rw":
+                self._lock.attach()
+        writer = None
+        try:
+            with translated(self.path):
+                writer = self._connect()
+                self._bring_in_order(writer)
+                self._lock.patiently(lambda: self._look_around(writer))
+        except BaseException:
+            if writer is not None and not self.in_memory:
+                opening.close_untouched(writer, self.path)
+            self._lock.detach()
+            raise
+        self._writer = writer
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self._target,
+            uri=not self.in_memory,
+            isolation_level=None,
+            timeout=0,
+            cached_statements=CACHED_STATEMENTS,
+            # Handed from thread to thread, never used by two at once.
+            check_same_thread=False,
+        )
+
+    def _bring_in_order(self, connection: sqlite3.Connection) -> None:
+        if self._mode == "ro":
+            opening.check_readable(connection, self._lock, self.path)
+            return
+        opening.set_up(connection, self._lock, self._durability)
+        opening.bring_up(connection, self._lock, self.path, self._clock.now(), self._ids)
+        if not self.in_memory:
+            self._lock.patiently(lambda: opening.use_write_ahead_log(connection))
+
+    def _look_around(self, connection: sqlite3.Connection) -> None:
+        with snapshot(connection):
+            connection.execute("SELECT count(*) FROM sqlite_master")
+            tx = self.now_for(connection)
+            self.store_id = migrate.store_id(tx)
+            self._unindexed = index.pending_count(tx, UNINDEXED_LIMIT)
+
+    def _borrow(self) -> sqlite3.Connection:
+        """A reading connection that nobody else has meanwhile."""
+        try:
+            return self._readers.pop()
+        except IndexError:
+            with translated(self.path):
+                connection = self._connect()
+                functions.register(connection)
+                self._lock.patiently(lambda: opening.run_all(connection, READER_SETTINGS))
+            return connection
+
+    def _return(self, connection: sqlite3.Connection) -> None:
+        if self.is_open and len(self._readers) < READERS_KEPT:
+            self._readers.append(connection)
+        else:
+            connection.close()
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._writer is None:
+            raise AdapterClosedError("is closed", MAKE_ANOTHER)
+        return self._writer
+
+    def _check_here(self) -> None:
+        if self._writer is None:
+            raise AdapterClosedError("is closed", MAKE_ANOTHER)
+        if os.getpid() != self._process:
+            raise AdapterClosedError("was made before this process was forked off", MAKE_ANOTHER)

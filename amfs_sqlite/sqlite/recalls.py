@@ -1,0 +1,133 @@
+"""Recalls: what stands beside a key without being written in its versions, and the embedding of a version."""
+
+import sys
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from amfs_sqlite.models import MemoryEntry
+from amfs_sqlite.sqlite import entries
+from amfs_sqlite.sqlite.rows import entry_of
+from amfs_sqlite.sqlite.transaction import Transaction
+
+
+def _beside(select: str, version_id: str) -> str:
+    """The same rows with the columns of ``Recall`` behind their own."""
+    columns, tables = select.rsplit("\nFROM ", 1)
+    return (
+        f"{columns}, r.recall_count, r.tier, r.priority_score, e.vector\nFROM {tables}"
+        f"LEFT JOIN recalls AS r ON r.key_id = c.id LEFT JOIN vectors AS e ON e.version_id = {version_id}"
+    )
+
+
+ENTRY = _beside(entries.ENTRY, "c.version_id")
+ENTRY_VERSION = _beside(entries.ENTRY_VERSION, "v.id")
+BESIDE_COUNT = 4
+
+INCREMENT = f"""
+INSERT INTO recalls (key_id, recall_count)
+SELECT c.id, 1 FROM current AS c WHERE {entries.AT} AND {entries.PRESENT}
+ON CONFLICT (key_id) DO UPDATE SET recall_count = recall_count + 1"""
+RAISE_COUNT = """
+INSERT INTO recalls (key_id, recall_count) VALUES (?, ?)
+ON CONFLICT (key_id) DO UPDATE SET recall_count = max(recall_count, excluded.recall_count)"""
+RANK = f"""
+INSERT INTO recalls (key_id, recall_count, tier, priority_score)
+SELECT c.id, 0, :tier, :score FROM current AS c WHERE {entries.AT} AND {entries.PRESENT}
+ON CONFLICT (key_id) DO UPDATE SET tier = coalesce(excluded.tier, tier),
+       priority_score = coalesce(excluded.priority_score, priority_score)"""
+PUT_VECTOR = "INSERT OR REPLACE INTO vectors (version_id, dimension, vector) VALUES (?, ?, ?)"
+
+
+class Recall(NamedTuple):
+    """What stands beside an entry; ``vector`` is its version's embedding."""
+
+    recall_count: int | None = None
+    tier: int | None = None
+    priority_score: float | None = None
+    vector: bytes | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Under AMFS's names, those that are not as by default alone."""
+        named = {
+            "recall_count": self.recall_count or None,
+            "tier": self.tier,
+            "priority_score": self.priority_score,
+            "embedding": None if self.vector is None else unpacked(self.vector),
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class Recalled(NamedTuple):
+    """An entry and what stands beside it."""
+
+    entry: MemoryEntry
+    recall: Recall
+
+
+def packed(embedding: Sequence[float]) -> bytes:
+    """An embedding as it is stored: single precision, little-endian.
+
+    >>> packed([1.0, -0.5]).hex()
+    '0000803f000000bf'
+    """
+    numbers = array("f", embedding)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def unpacked(vector: bytes) -> list[float]:
+    """A stored embedding.
+
+    >>> unpacked(packed([1.0, -0.5]))
+    [1.0, -0.5]
+    """
+    numbers = array("f", vector)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tolist()
+
+
+def recalled(row: Sequence[Any]) -> Recalled:
+    """From the columns that ``ENTRY`` and ``ENTRY_VERSION`` select, in order."""
+    return Recalled(entry_of(row[:-BESIDE_COUNT]), Recall(*row[-BESIDE_COUNT:]))
+
+
+def read(tx: Transaction, entity_path: str, key: str) -> Recalled | None:
+    """The current version, expired or not; None where nothing is there."""
+    row = tx.one(f"{ENTRY} WHERE {entries.AT} AND {entries.PRESENT}", entries.place(tx, entity_path, key))
+    return None if row is None else recalled(row)
+
+
+def each(
+    tx: Transaction, where: str, parameters: Mapping[str, Any] | None = None, *, versions: bool = False
+) -> Iterator[Recalled]:
+    """The current versions that this condition lets through, or all versions, by path, key and version."""
+    select = ENTRY_VERSION if versions else ENTRY
+    present = "v.value IS NOT NULL" if versions else entries.PRESENT
+    order = "c.entity_path, c.key" + (", v.version" if versions else "")
+    sql = f"{select} WHERE {entries.HERE} AND {present} AND {where} ORDER BY {order}"
+    here = {"namespace": tx.namespace, "branch": tx.branch}
+    return map(recalled, tx.each(sql, here | dict(parameters or {})))
+
+
+def increment(tx: Transaction, entity_path: str, key: str) -> None:
+    """Count one more reading of a key; nothing where nothing is there."""
+    tx.run(INCREMENT, entries.place(tx, entity_path, key))
+
+
+def raise_count(tx: Transaction, key_id: int, count: int) -> None:
+    """At least this many readings."""
+    tx.run(RAISE_COUNT, (key_id, count))
+
+
+def rank(tx: Transaction, entity_path: str, key: str, tier: int | None, score: float | None) -> bool:
+    """Set a key's tier and priority, None leaving it as it is; whether the key is there."""
+    at = entries.place(tx, entity_path, key)
+    return tx.execute(RANK, at | {"tier": tier, "score": score}).rowcount > 0
+
+
+def put_vector(tx: Transaction, version_id: int, embedding: Sequence[float]) -> None:
+    """Keep the embedding that a version was written with."""
+    tx.run(PUT_VECTOR, (version_id, len(embedding), packed(embedding)))

@@ -1,0 +1,90 @@
+"""The index of the front door: every method that the SDK and its servers call, one line each."""
+
+import os
+import weakref
+from types import TracebackType
+from typing import Any, Self
+
+from amfs_core.abc import AdapterABC
+
+from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
+from amfs_sqlite.models import DEFAULT_NAMESPACE
+from amfs_sqlite.rules.confidence import AMFS_0_3
+from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
+from amfs_sqlite.sqlite.database.opening import Durability, Mode
+from amfs_sqlite.sync import entries
+from amfs_sqlite.sync.errors import as_sdk_errors
+from amfs_sqlite.sync.surface import reading, writing
+
+
+class SyncSqliteAdapter(AdapterABC):
+    """The whole adapter interface of the AMFS Python SDK on one SQLite file; ``":memory:"`` keeps it in
+    memory.
+
+    Any thread may call it, and several adapters and processes may share the file. It is open once made;
+    ``close`` it when done. Entries, outcomes and traces are filed under ``namespace``. Outcomes follow the
+    SDK's own model (``amfs_core.evidence``). ``durability="full"`` survives a power cut with everything
+    acknowledged; ``"normal"`` is faster and may lose the last commits to a power cut (never to a killed
+    process). ``busy_timeout_s`` is how long a write waits for another process.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        durability: Durability = "full",
+        mode: Mode = "rw",
+        busy_timeout_s: float = 15.0,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+    ) -> None:
+        with as_sdk_errors():
+            self._database = BlockingDatabase(
+                path,
+                namespace=namespace,
+                policy=AMFS_0_3,
+                durability=durability,
+                mode=mode,
+                busy_timeout_s=busy_timeout_s,
+                clock=SystemClock() if clock is None else clock,
+                ids=RandomIds() if ids is None else ids,
+            )
+        # One that nobody closed is closed with the program, or when nobody holds it any more.
+        self._close_once = weakref.finalize(self, self._database.close)
+
+    @property
+    def namespace(self) -> str:
+        """What entries, outcomes and traces are filed under."""
+        return self._database.namespace
+
+    @property
+    def path(self) -> str:
+        """The resolved path of the file, or ``:memory:``."""
+        return self._database.path
+
+    def close(self) -> None:
+        """Bring the file in order and let go of it. Closing twice is closing once."""
+        self._close_once()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # entries
+    read = reading(entries.read)
+    write = writing(entries.write)
+    write_batch = writing(entries.write_batch)
+    list = reading(entries.list_entries)
+    increment_recall_count = writing(entries.increment_recall_count)
+
+    # changes, outcomes
+    def watch(self, entity_path: str, callback: Any) -> Any:
+        raise NotImplementedError
+
+    def commit_outcome(self, record: Any) -> Any:
+        raise NotImplementedError

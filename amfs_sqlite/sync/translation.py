@@ -1,0 +1,133 @@
+"""The SDK's models as ours and back. Fields that only one side has are kept, never dropped."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import pydantic
+from amfs_core import models as sdk
+
+from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.modelling import Model
+from amfs_sqlite.models import MAIN_BRANCH, MemoryEntry
+from amfs_sqlite.sqlite.recalls import Recall
+
+Ours = TypeVar("Ours", bound=Model)
+Theirs = TypeVar("Theirs", bound=pydantic.BaseModel)
+
+# What has a place of its own in a row; everything else of an entry that is not as by default goes to extra.
+IN_COLUMNS = frozenset(
+    {
+        "amfs_version", "entity_path", "key", "version", "value", "provenance", "confidence",
+        "outcome_count", "success_count", "failure_count", "ttl_at", "artifact_refs", "shared",
+        "content_hash", "integrity_chain", "commit_id",
+    }
+)  # fmt: skip
+BESIDE = frozenset({"recall_count", "tier", "priority_score", "embedding", "branch"})
+EXTRA = {
+    name: field.get_default(call_default_factory=True)
+    for name, field in sdk.MemoryEntry.model_fields.items()
+    if name not in IN_COLUMNS and name not in BESIDE
+}
+"""With what stands for nothing said."""
+
+
+def ours(given: pydantic.BaseModel, kind: type[Ours], argument: str = "model") -> Ours:
+    """Our model of the same fields. Raises InvalidArgumentError for what cannot be stored."""
+    try:
+        return kind.model_validate_json(given.model_dump_json())
+    except ValueError as error:
+        raise InvalidArgumentError(argument, f"cannot be stored: {_first_line(error)}") from error
+
+
+def theirs(stored: Model, kind: type[Theirs]) -> Theirs:
+    """The SDK's model of the same fields."""
+    return kind.model_validate(stored.model_dump(by_alias=False) | (stored.model_extra or {}))
+
+
+def stored_entry(given: sdk.MemoryEntry) -> MemoryEntry:
+    """An entry of the SDK as it is stored. Its vector, tier and recall count are stored beside it."""
+    if not isinstance(given, sdk.MemoryEntry):
+        raise InvalidArgumentError("entry", f"is {quoted(given)}; it must be an amfs_core MemoryEntry")
+    provenance = given.provenance
+    signed = {
+        "agent_id": provenance.agent_id,
+        "session_id": provenance.session_id,
+        "written_at": provenance.written_at,
+        "pattern_refs": tuple(provenance.pattern_refs),
+    }
+    try:
+        return MemoryEntry.model_validate(
+            {
+                "amfs_version": given.amfs_version,
+                "entity_path": given.entity_path,
+                "key": given.key,
+                "value": given.value,
+                "provenance": signed,
+                "confidence": given.confidence,
+                "outcome_count": given.outcome_count,
+                "success_count": given.success_count,
+                "failure_count": given.failure_count,
+                "ttl_at": given.ttl_at,
+                "artifact_refs": tuple(ref.model_dump() for ref in given.artifact_refs) or None,
+                "shared": given.shared,
+                "commit_id": given.commit_id,
+                **extra_of(given),
+            }
+        )
+    except ValueError as error:
+        raise InvalidArgumentError("entry", f"cannot be stored: {_first_line(error)}") from error
+
+
+def extra_of(given: sdk.MemoryEntry) -> dict[str, Any]:
+    """The fields that have no column of their own and are not as by default, as JSON."""
+    fields = given.__dict__
+    named = {
+        name
+        for name, field in EXTRA.items()
+        if fields.get(name) != field.get_default(call_default_factory=True)
+    }
+    return given.model_dump(mode="json", include=named) if named else {}
+
+
+def shown_entry(stored: MemoryEntry, recall: Recall, branch: str = MAIN_BRANCH) -> sdk.MemoryEntry:
+    """A stored entry as the SDK has it."""
+    provenance = stored.provenance
+    fields: dict[str, Any] = {
+        "amfs_version": stored.amfs_version,
+        "entity_path": stored.entity_path,
+        "key": stored.key,
+        "version": stored.version,
+        "value": stored.value,
+        "provenance": sdk.Provenance.model_construct(
+            agent_id=provenance.agent_id,
+            session_id=provenance.session_id,
+            written_at=provenance.written_at,
+            pattern_refs=list(provenance.pattern_refs),
+        ),
+        "confidence": stored.confidence,
+        "outcome_count": stored.outcome_count,
+        "success_count": stored.success_count,
+        "failure_count": stored.failure_count,
+        "ttl_at": stored.ttl_at,
+        "artifact_refs": [ref.model_dump(by_alias=False) for ref in stored.artifact_refs or ()],
+        "shared": stored.shared,
+        "branch": branch,
+        "content_hash": stored.content_hash,
+        "integrity_chain": stored.integrity_chain,
+        "commit_id": stored.commit_id,
+        **recall.fields(),
+    }
+    fields.update(_known(stored.model_extra or {}))
+    return sdk.MemoryEntry.model_validate(fields)
+
+
+def _known(extra: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in extra.items() if name in EXTRA}
+
+
+def _first_line(error: ValueError) -> str:
+    if isinstance(error, pydantic.ValidationError):
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return f"{place}: {first['msg']}" if place else first["msg"]
+    return str(error).partition("\n")[0]
