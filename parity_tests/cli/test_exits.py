@@ -147,7 +147,7 @@ def test_reading_waits_for_no_writer_and_changing_says_that_the_store_is_busy(
     store: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # How long a checkpoint is tried for at the end, which nothing that is shown depends on.
-    monkeypatch.setattr("amfs_sqlite.sqlite.database.connection.CLOSE_TIMEOUT_S", 0)
+    monkeypatch.setattr("amfs_sqlite.sqlite.database.tidying.CLOSE_TIMEOUT_S", 0)
     before = {arguments: run(*arguments, "--json").out for arguments in READING if arguments != ("stats",)}
     with write_lock(store):
         for arguments, shown in before.items():

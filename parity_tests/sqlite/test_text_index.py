@@ -10,7 +10,7 @@ import pytest
 from amfs_sqlite import SearchQuery, SqliteAdapter
 from amfs_sqlite.rules.text import TOKENIZER_VERSION
 from amfs_sqlite.sqlite import index
-from amfs_sqlite.sqlite.database.connection import UNINDEXED_LIMIT
+from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
 from parity_tests.concurrency import jobs
 from parity_tests.concurrency.crew import received, started
 from parity_tests.drafts import draft

@@ -14,7 +14,7 @@ import pytest
 from amfs_sqlite import SearchQuery, SqliteAdapter
 from amfs_sqlite.rules.text import TOKENIZER_VERSION, entry_tokens, joined
 from amfs_sqlite.sqlite import index
-from amfs_sqlite.sqlite.database.connection import UNINDEXED_LIMIT
+from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
 from amfs_sqlite.sqlite.rows import entry_of
 from parity_tests.concurrency import jobs
 from parity_tests.concurrency.crew import left_in, received, started
