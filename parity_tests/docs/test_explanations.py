@@ -23,9 +23,9 @@ from amfs_sqlite import (
 )
 from amfs_sqlite.models import FindingCode
 from amfs_sqlite.rules.confidence import is_success
-from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
 from amfs_sqlite.sqlite.database.guard import LOCK_SUFFIX, has_wal_reset_fault, known_faults
 from amfs_sqlite.sqlite.database.lanes import GROUP_LIMIT
+from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
 from parity_tests.docs import pages, tampering
 from parity_tests.docs.commands import optional_libraries, project_requirements
 from parity_tests.ledger import proves
