@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from pydantic import Field
+
 from amfs_sqlite.modelling import Model
 from amfs_sqlite.models import LISTS_TOO, Commit, MemoryEntry, OutcomeEffect, OutcomeRecord, Strings
 
@@ -19,7 +21,10 @@ _ASCII = json.JSONEncoder(allow_nan=False, check_circular=False, separators=(","
 
 
 class ExportReport(Model):
-    """What an export holds: the whole store as it stood at the commit ``sequence``."""
+    """What an export holds: the whole log as it stood at the commit ``sequence``.
+
+    ``left_out`` counts what stands beside the log and is not in an export, by its name.
+    """
 
     store_id: str
     commit_count: int
@@ -27,6 +32,7 @@ class ExportReport(Model):
     outcome_count: int
     sequence: int
     digest: str
+    left_out: dict[str, int] = Field(default_factory=dict)
 
 
 class ImportConflict(Model):

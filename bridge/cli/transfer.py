@@ -42,11 +42,12 @@ def export(destination: str | None, *, as_json: bool) -> None:
 
     Everything that was ever stored, in every namespace: private records, superseded and expired
     versions, packets, outcomes, commits. Agents go on writing meanwhile. FILE is its owner's alone,
-    appears when it is complete, and never replaces a file. Not exported: idempotency keys, and what
-    can be made anew from the rest.
+    appears when it is complete, and never replaces a file. Not exported: idempotency keys, what can be
+    made anew from the rest, and what stands beside the log (traces, events, agents and more of the AMFS
+    Python SDK), which is counted; backup has it all.
 
-    JSON: {"storeId", "commitCount", "versionCount", "outcomeCount", "sequence", "digest", "path"},
-    with --to.
+    JSON: {"storeId", "commitCount", "versionCount", "outcomeCount", "sequence", "digest", "leftOut": {name:
+    count}, "path"}, with --to.
     """
     if destination is None:
         if as_json:
@@ -159,6 +160,9 @@ def _exported(out: Output, path: str, report: ExportReport) -> Iterator[Row]:
     yield fact("holds", *(out.text(rendering.counted(*each)) for each in counts))
     if report.sequence:
         yield fact("newest", out.text(f"commit {report.sequence}, digest {report.digest}"))
+    if report.left_out:
+        counts = (rendering.counted(count, name) for name, count in report.left_out.items())
+        yield fact("left out", *(out.text(each, "yellow") for each in counts))
 
 
 def _imported(out: Output, report: ImportReport) -> Iterator[Row]:

@@ -42,6 +42,20 @@ EFFECTS = """
 SELECT c.entity_path, c.key, e.version, e.policy, e.confidence_before, e.confidence_after, e.applied,
        e.reason, e.resulting_version
 FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id WHERE e.outcome_id = ? ORDER BY e.id"""
+# What is no part of the log. A copy of the file has it all; an export is the log alone.
+LEFT_OUT = {
+    "recall count": "SELECT count(*) FROM recalls",
+    "embedding": "SELECT count(*) FROM vectors",
+    "trace": "SELECT count(*) FROM traces",
+    "event": "SELECT count(*) FROM events",
+    "agent": "SELECT count(*) FROM agents",
+    "agent group": "SELECT count(*) FROM agent_groups",
+    "graph edge": "SELECT count(*) FROM graph_edges",
+    "tag": "SELECT count(*) FROM tags",
+    "pull request": "SELECT count(*) FROM pull_requests",
+    "digest": "SELECT count(*) FROM digests",
+    "reuse event": "SELECT count(*) FROM reuse_events",
+}
 STEP = 100
 BUFFER_BYTES = 1024 * 1024
 TORN = "the commit log does not hold together; verify tells where"
@@ -130,6 +144,7 @@ def export(tx: Transaction, write: Callable[[bytes], object], progress: Progress
         outcome_count=outcomes,
         sequence=sequence,
         digest=digest,
+        left_out={name: count for name, sql in LEFT_OUT.items() if (count := tx.value(sql))},
     )
     write(transfer.last_line(report))
     return report
