@@ -81,11 +81,7 @@ def stored_entry(given: sdk.MemoryEntry) -> MemoryEntry:
 def extra_of(given: sdk.MemoryEntry) -> dict[str, Any]:
     """The fields that have no column of their own and are not as by default, as JSON."""
     fields = given.__dict__
-    named = {
-        name
-        for name, field in EXTRA.items()
-        if fields.get(name) != field.get_default(call_default_factory=True)
-    }
+    named = {name for name, nothing in EXTRA.items() if fields.get(name) != nothing}
     return given.model_dump(mode="json", include=named) if named else {}
 
 
