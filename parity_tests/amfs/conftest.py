@@ -16,7 +16,7 @@ collect_ignore_glob = ["*"] if MISSING else []
 
 def pytest_report_header() -> str | None:
     """Say why nothing of it runs."""
-    left_out = "parity_tests/amfs is left out: the AMFS Python SDK is missing (pip install 'amfs-sqlite[amfs]')"
+    left_out = "parity_tests/amfs is left out: pip install 'amfs-sqlite[amfs]' to run it"
     return left_out if MISSING else None
 
 
