@@ -1,6 +1,7 @@
 """The same store behind the adapter interface of the AMFS Python SDK: blocking, and for any thread.
 
-``AgentMemory("agent", adapter=SyncSqliteAdapter("memory.db"))``. Needs the extra ``amfs``.
+``AgentMemory("agent", adapter=SyncSqliteAdapter("memory.db"))``. Needs the extra ``amfs``. Where an
+``amfs.yaml`` says ``adapter: sqlite``: ``import amfs_sqlite.sync; amfs_sqlite.sync.register()``.
 """
 
 try:
@@ -11,5 +12,6 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 from amfs_sqlite.sync.adapter import SyncSqliteAdapter
+from amfs_sqlite.sync.registration import register
 
-__all__ = ["SyncSqliteAdapter"]
+__all__ = ["SyncSqliteAdapter", "register"]

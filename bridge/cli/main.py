@@ -17,6 +17,7 @@ from bridge.cli.outcomes import outcomes
 from bridge.cli.packets import packets
 from bridge.cli.programs import demo, mcp
 from bridge.cli.retention import archive, erase, prune
+from bridge.cli.sdk import Program, install_hook, run
 from bridge.cli.search import search
 from bridge.cli.statistics import stats
 from bridge.cli.store import complain
@@ -43,7 +44,8 @@ def app() -> None:
 
 
 LOOKING = (show, search, history, log, packets, outcomes, verify, anchor, stats, doctor)
-for command in (mcp, demo, *LOOKING, backup, restore, export, import_, erase, prune, archive):
+KEEPING = (backup, restore, export, import_, erase, prune, archive)
+for command in (mcp, demo, *LOOKING, *KEEPING, run, install_hook):
     app.add_command(command)
 
 
@@ -73,4 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AmfsError as failed:
         complain(failed.code, str(failed))
         return exit_code(failed)
+    if isinstance(code, Program):
+        # Only now: what it raises is not for the command to tell of.
+        code.start()
     return DONE if code is None else int(code)
