@@ -8,14 +8,24 @@ from typing import Any, NoReturn, Protocol
 
 from amfs_sqlite import AmfsAdapter, protocol
 
-NOUNS: Mapping[str, type] = MappingProxyType(
+UNION: Mapping[str, type] = MappingProxyType(
     {
         each.__name__: each
         for each in AmfsAdapter.__mro__
         if each.__name__ in protocol.__all__ and each is not AmfsAdapter
     }
 )
-"""Every noun, in the order of the protocol."""
+"""The nouns that every whole adapter has, in the order of the protocol."""
+CAPABILITIES: Mapping[str, type] = MappingProxyType(
+    {
+        name: getattr(protocol, name)
+        for name in protocol.__all__
+        if name not in UNION and name != AmfsAdapter.__name__
+    }
+)
+"""The nouns beside it, which an adapter has or has not."""
+NOUNS: Mapping[str, type] = MappingProxyType({**UNION, **CAPABILITIES})
+"""Every noun."""
 
 CONTEXT = ("__aenter__", "__aexit__")
 
@@ -49,6 +59,15 @@ def noun_of(operation: str) -> str | None:
     ('Entries', None)
     """
     return next((noun for noun in NOUNS if operation in operations(noun)), None)
+
+
+def declared(operation: str) -> Any:
+    """An operation or property as its noun declares it.
+
+    >>> declared("write") is AmfsAdapter.write
+    True
+    """
+    return getattr(NOUNS[noun_of(operation) or ""], operation)
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 from parity_tests.adapters import AdapterKind
 from parity_tests.conformance.results import SHARING
 from parity_tests.ledger import Behaviour
-from parity_tests.nouns import NOUNS, noun_of
+from parity_tests.nouns import NOUNS, UNION, noun_of
 
 FIXTURES = ("adapter_kind", "open_shared")
 
@@ -53,7 +53,7 @@ def about(item: pytest.Item) -> set[str]:
     parameters = _parameters(item)
     if "noun" in parameters:
         named = parameters["noun"].__name__
-        return {named} if named in NOUNS else {*NOUNS}
+        return {named} if named in NOUNS else {*UNION}
     operation = parameters.get("operation")
     found = noun_of(operation) if isinstance(operation, str) else None
     return set() if found is None else {found}

@@ -7,7 +7,7 @@ import pytest
 
 from amfs_sqlite import AmfsAdapter
 from parity_tests.ledger import proves
-from parity_tests.nouns import CONTEXT, NOUNS, operations
+from parity_tests.nouns import CONTEXT, NOUNS, declared, operations
 
 PROPERTIES = ["namespace", "policy_name"]
 OPERATIONS = sorted({name for noun in NOUNS for name in operations(noun)} - {*PROPERTIES})
@@ -17,8 +17,7 @@ NAMED = [name for name in OPERATIONS if name not in CONTEXT]
 @proves("surface.signatures")
 @pytest.mark.parametrize("operation", NAMED)
 async def test_a_signature_is_the_protocols(adapter: AmfsAdapter, operation: str) -> None:
-    declared = inspect.signature(getattr(AmfsAdapter, operation))
-    _self, *expected = declared.parameters.values()
+    _self, *expected = inspect.signature(declared(operation)).parameters.values()
     offered = inspect.signature(getattr(adapter, operation)).parameters.values()
     assert [call_form(each) for each in offered] == [call_form(each) for each in expected]
 

@@ -31,6 +31,7 @@ from parity_tests.docs.reference import (
     structured,
 )
 from parity_tests.ledger import proves
+from parity_tests.nouns import NOUNS
 
 HOW_TO = "docs/how-to/connect-a-client.md"
 
@@ -155,7 +156,7 @@ def test_every_operation_of_an_adapter_is_in_the_protocol_page_with_what_it_owes
     page = protocol.page()
     sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
     assert list(sections) == [noun.__name__ for noun in protocol.nouns()]
-    owed = {name for name in dir(AmfsAdapter) if not name.startswith("_")}
+    owed = {name for noun in NOUNS.values() for name in dir(noun) if not name.startswith("_")}
     told = [name for noun in protocol.nouns() for name, _ in protocol.operations(noun)]
     assert sorted(told) == sorted(owed)
     for noun in protocol.nouns():

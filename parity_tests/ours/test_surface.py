@@ -9,16 +9,17 @@ import amfs_sqlite
 from amfs_sqlite import AmfsAdapter
 from parity_tests.contract.test_surface import OPERATIONS, PROPERTIES
 from parity_tests.ledger import proves
+from parity_tests.nouns import declared
 
 
 @proves("ours.signatures")
 @pytest.mark.parametrize("operation", OPERATIONS)
 async def test_a_signature_is_the_protocols_types_included(adapter: AmfsAdapter, operation: str) -> None:
-    declared = getattr(AmfsAdapter, operation)
+    promised = declared(operation)
     offered = getattr(type(adapter), operation)
-    assert parameters(offered) == parameters(declared)
-    assert inspect.iscoroutinefunction(offered) == inspect.iscoroutinefunction(declared)
-    assert result(offered) in (result(declared), "Self")
+    assert parameters(offered) == parameters(promised)
+    assert inspect.iscoroutinefunction(offered) == inspect.iscoroutinefunction(promised)
+    assert result(offered) in (result(promised), "Self")
 
 
 def parameters(function: Any) -> list[tuple[str, Any, Any, str]]:
@@ -43,11 +44,11 @@ async def test_what_an_operation_does_is_said_once_in_the_protocol(
     adapter: AmfsAdapter, operation: str
 ) -> None:
     offered = getattr(type(adapter), operation)
-    declared = getattr(AmfsAdapter, operation)
+    promised = declared(operation)
     assert offered.__doc__ is None
     if not operation.startswith("_"):
-        assert inspect.getdoc(offered) == inspect.getdoc(declared)
-        assert inspect.getdoc(declared)
+        assert inspect.getdoc(offered) == inspect.getdoc(promised)
+        assert inspect.getdoc(promised)
 
 
 @proves("ours.names")

@@ -32,16 +32,16 @@ from parity_tests.adapters import KINDS, AdapterOpener
 from parity_tests.agent.wrong import GIVEN, Unprintable, admits, answer
 from parity_tests.drafts import at, draft, outcome, private
 from parity_tests.ledger import proves
-from parity_tests.nouns import NOUNS, operations
+from parity_tests.nouns import NOUNS, declared, operations
 from parity_tests.state import state, text
 
 EVERYTHING: Sequence[Any] = (*GIVEN, 0, 1, True, 2.5, "1", [], {}, [None], ["p"], object())
 
 OPERATIONS = {
-    name: getattr(AmfsAdapter, name)
+    name: declared(name)
     for noun in NOUNS
     for name in operations(noun)
-    if inspect.isfunction(getattr(AmfsAdapter, name)) and not name.startswith("_")
+    if inspect.isfunction(declared(name)) and not name.startswith("_")
 }
 ARGUMENTS = [
     (name, argument)

@@ -8,12 +8,14 @@ from typing import Any
 from amfs_sqlite import AmfsAdapter, ReferenceAdapter, SqliteAdapter
 from amfs_sqlite.protocol.changes import WatchHandle
 from parity_tests.docs.reference import markdown, signatures
+from parity_tests.nouns import CAPABILITIES, NOUNS
 
 TITLE = "The protocol"
 
 INTRODUCTION = """
-What an adapter owes to whoever works with it: `AmfsAdapter`, a section for each noun. {adapters} owe
-all of it; their operations have no texts of their own, and inherit these.
+What an adapter owes to whoever works with it, a section for each noun: those of `AmfsAdapter`, and behind
+them those that an adapter has whole, or has not. {adapters} owe all of it; their operations have no texts
+of their own, and inherit these.
 
 An adapter of your own needs no base class: whatever has these operations is one. Where they keep AMFS's
 contract and where they part from it, [Deviations from AMFS 0.3](../explanation/deviations.md) tells; the
@@ -39,8 +41,8 @@ def page() -> str:
 
 
 def nouns() -> list[type]:
-    """The protocols that an adapter is the union of."""
-    return [each for each in AmfsAdapter.__bases__ if each.__module__.startswith("amfs_sqlite.")]
+    """The protocols that an adapter is the union of, then those that it has or has not."""
+    return [*(each for each in AmfsAdapter.__bases__ if each.__name__ in NOUNS), *CAPABILITIES.values()]
 
 
 def operations(noun: type) -> list[tuple[str, Any]]:
