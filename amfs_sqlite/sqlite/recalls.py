@@ -23,6 +23,12 @@ def _beside(select: str, version_id: str) -> str:
 ENTRY = _beside(entries.ENTRY, "c.version_id")
 ENTRY_VERSION = _beside(entries.ENTRY_VERSION, "v.id")
 BESIDE_COUNT = 4
+FOUND = f"""
+SELECT {entries.BUILT_ON},
+       {ENTRY.lstrip().removeprefix("SELECT ")} WHERE {entries.AT}"""
+STANDING_COUNT = len(entries.Standing._fields)
+COUNTS = slice(17, 20)
+"""The places of the counts of outcomes among the columns of ``ENTRY``."""
 
 INCREMENT = f"""
 INSERT INTO recalls (key_id, recall_count)
@@ -36,6 +42,9 @@ INSERT INTO recalls (key_id, recall_count, tier, priority_score)
 SELECT c.id, 0, :tier, :score FROM current AS c WHERE {entries.AT} AND {entries.PRESENT}
 ON CONFLICT (key_id) DO UPDATE SET tier = coalesce(excluded.tier, tier),
        priority_score = coalesce(excluded.priority_score, priority_score)"""
+CARRY_VECTOR = """
+INSERT OR REPLACE INTO vectors (version_id, dimension, vector)
+SELECT ?, dimension, vector FROM vectors WHERE version_id = ?"""
 PUT_VECTOR = "INSERT OR REPLACE INTO vectors (version_id, dimension, vector) VALUES (?, ?, ?)"
 
 
@@ -63,6 +72,35 @@ class Recalled(NamedTuple):
 
     entry: MemoryEntry
     recall: Recall
+
+
+class Found(NamedTuple):
+    """What stands at an address, withdrawn or not: to build on, and its columns, not looked at yet."""
+
+    standing: entries.Standing
+    row: tuple[Any, ...]
+
+    @property
+    def recalled(self) -> Recalled:
+        """The entry and what stands beside it."""
+        return recalled(self.row)
+
+    @property
+    def value(self) -> str | None:
+        """The text of its value; None where it was withdrawn."""
+        text: str | None = self.row[entries.VALUE]
+        return text
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many outcomes, successes and failures it knows of."""
+        outcomes, successes, failures = self.row[COUNTS]
+        return outcomes, successes, failures
+
+    @property
+    def recall(self) -> Recall:
+        """What stands beside it."""
+        return Recall(*self.row[-BESIDE_COUNT:])
 
 
 def packed(embedding: Sequence[float]) -> bytes:
@@ -100,16 +138,32 @@ def read(tx: Transaction, entity_path: str, key: str) -> Recalled | None:
     return None if row is None else recalled(row)
 
 
+def found(tx: Transaction, entity_path: str, key: str) -> Found | None:
+    """What stands there to build on, and to show."""
+    row = tx.one(FOUND, entries.place(tx, entity_path, key))
+    return None if row is None else Found(entries.Standing(*row[:STANDING_COUNT]), row[STANDING_COUNT:])
+
+
 def each(
-    tx: Transaction, where: str, parameters: Mapping[str, Any] | None = None, *, versions: bool = False
+    tx: Transaction,
+    where: str = "",
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    versions: bool = False,
+    order: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> Iterator[Recalled]:
-    """The current versions that this condition lets through, or all versions, by path, key and version."""
+    """The current versions that this condition lets through, or all versions, by path, key and version where
+    no other ``order`` is given.
+    """
     select = ENTRY_VERSION if versions else ENTRY
-    present = "v.value IS NOT NULL" if versions else entries.PRESENT
-    order = "c.entity_path, c.key" + (", v.version" if versions else "")
-    sql = f"{select} WHERE {entries.HERE} AND {present} AND {where} ORDER BY {order}"
+    conditions = [entries.HERE, "v.value IS NOT NULL" if versions else entries.PRESENT, where or "1"]
+    order = order or ("c.entity_path, c.key" + (", v.version" if versions else ""))
+    sql = f"{select} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit OFFSET :offset"
+    page = {"limit": -1 if limit is None else limit, "offset": offset}
     here = {"namespace": tx.namespace, "branch": tx.branch}
-    return map(recalled, tx.each(sql, here | dict(parameters or {})))
+    return map(recalled, tx.each(sql, here | page | dict(parameters or {})))
 
 
 def increment(tx: Transaction, entity_path: str, key: str) -> None:
@@ -131,3 +185,8 @@ def rank(tx: Transaction, entity_path: str, key: str, tier: int | None, score: f
 def put_vector(tx: Transaction, version_id: int, embedding: Sequence[float]) -> None:
     """Keep the embedding that a version was written with."""
     tx.run(PUT_VECTOR, (version_id, len(embedding), packed(embedding)))
+
+
+def carry_vector(tx: Transaction, version_id: int, before: int) -> None:
+    """Keep for a version the embedding of the one before it, whose value it has."""
+    tx.run(CARRY_VECTOR, (version_id, before))

@@ -45,6 +45,9 @@ CREATE TABLE commits (
 ) STRICT;
 CREATE INDEX commits_by_namespace ON commits (namespace, sequence) WHERE kind <> 'description';
 CREATE INDEX commits_by_described ON commits (namespace, describes) WHERE describes IS NOT NULL;
+-- Those that somebody said something of: what the AMFS Python SDK lists.
+CREATE INDEX commits_told ON commits (namespace, branch, created_at, id)
+    WHERE kind <> 'erase' AND (kind = 'description' OR message <> '' OR listed <> '[]');
 
 -- One row per key, never deleted: what the key says now, nothing where value is NULL. id is the order of
 -- first writing.
@@ -173,6 +176,13 @@ CREATE TABLE recalls (
 -- The embedding that a version was written with: single precision, little-endian, one after the other.
 CREATE TABLE vectors (
     version_id INTEGER PRIMARY KEY REFERENCES versions (id),
+    dimension  INTEGER NOT NULL,
+    vector     BLOB    NOT NULL
+) STRICT;
+
+-- The embedding of the task that an outcome was about, likewise.
+CREATE TABLE outcome_vectors (
+    outcome_id INTEGER PRIMARY KEY REFERENCES outcomes (id),
     dimension  INTEGER NOT NULL,
     vector     BLOB    NOT NULL
 ) STRICT;

@@ -12,7 +12,7 @@ from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
-from amfs_sqlite.sync import entries
+from amfs_sqlite.sync import commits, entries, outcomes, search, writes
 from amfs_sqlite.sync.errors import as_sdk_errors
 from amfs_sqlite.sync.surface import reading, writing
 
@@ -77,14 +77,27 @@ class SyncSqliteAdapter(AdapterABC):
 
     # entries
     read = reading(entries.read)
-    write = writing(entries.write)
-    write_batch = writing(entries.write_batch)
+    write = writing(writes.write)
+    write_batch = writing(writes.write_batch)
     list = reading(entries.list_entries)
+    read_at_version = reading(entries.read_at_version)
+    list_expired = reading(entries.list_expired)
+    list_entries_for_agent = reading(entries.list_entries_for_agent)
     increment_recall_count = writing(entries.increment_recall_count)
+
+    # commits
+    save_commit = writing(commits.save_commit)
+    get_commit = reading(commits.get_commit)
+    list_commits = reading(commits.list_commits)
+    common_ancestor = reading(commits.common_ancestor)
+
+    # search
+    search = reading(search.search)
 
     # changes, outcomes
     def watch(self, entity_path: str, callback: Any) -> Any:
         raise NotImplementedError
 
-    def commit_outcome(self, record: Any) -> Any:
-        raise NotImplementedError
+    commit_outcome = writing(outcomes.commit_outcome)
+    list_outcomes = reading(outcomes.list_outcomes)
+    count_outcomes = reading(outcomes.count_outcomes)

@@ -1,22 +1,49 @@
-"""Entries: reading, writing and listing them as the SDK means it."""
+"""Entries: reading and listing them as the SDK means it."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
 
-from amfs_core.evidence import inherit_evidence
-from amfs_core.exceptions import VersionConflictError
 from amfs_core.models import MemoryEntry
 
-from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.errors import InvalidArgumentError, InvalidCursorError, quoted
 from amfs_sqlite.models import MAIN_BRANCH
-from amfs_sqlite.rules.limits import check_asked, check_finite, check_flag, check_optional_text
+from amfs_sqlite.rules.keysets import keyset_position
+from amfs_sqlite.rules.limits import (
+    check_asked,
+    check_count,
+    check_finite,
+    check_flag,
+    check_instant,
+    check_is_text,
+    check_optional_text,
+    check_texts,
+    check_version,
+    check_whole_number,
+)
 from amfs_sqlite.rules.visibility import is_expired
-from amfs_sqlite.sqlite import commits, entries, recalls
+from amfs_sqlite.sqlite import recalls
 from amfs_sqlite.sqlite.recalls import Recalled
+from amfs_sqlite.sqlite.rows import microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sync.translation import shown_entry, stored_entry
+from amfs_sqlite.sync.translation import shown_entry
 
-EVERYTHING = "1"
 EXACTLY = "c.entity_path = :entity_path"
+WRITTEN_BY = "{each}.agent_id = :agent_id"
+BY_WRITING = "{each}.written_at DESC, c.entity_path DESC, c.key DESC, {each}.version DESC"
+ORDERS = {
+    None: None,
+    "written_at": BY_WRITING,
+    "recall_count": f"coalesce(r.recall_count, 0) DESC, {BY_WRITING}",
+}
+EXPIRED = "c.ttl_at IS NOT NULL AND c.ttl_at <= :now"
+SOONEST_FIRST = "c.ttl_at, c.entity_path, c.key"
+OF_AGENT = """
+c.agent_id = :agent_id AND (:since IS NULL OR c.written_at >= :since)
+AND (:until IS NULL OR c.written_at < :until) AND (:at IS NULL OR
+    (c.written_at, c.entity_path, c.key, c.version) < (:at, :after_path, :after_key, :after_version))"""
+NEWEST_FIRST = BY_WRITING.format(each="c")
 
 
 def read(
@@ -31,67 +58,105 @@ def read(
     return shown(found, branch)
 
 
-def write(tx: Transaction, entry: MemoryEntry) -> MemoryEntry:
-    (written,) = write_batch(tx, [entry])
-    return written
-
-
-def write_batch(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryEntry]:
-    if not entries:
-        return []
-    branches = {entry.branch for entry in entries}
-    if len(branches) > 1:
-        raise InvalidArgumentError("entries", "are of several branches; a batch is one commit of one branch")
-    with tx.elsewhere(branch=branches.pop()):
-        return _written(tx, [_checked(tx, entry, entries[:place]) for place, entry in enumerate(entries)])
-
-
-def _checked(tx: Transaction, entry: MemoryEntry, before: Sequence[MemoryEntry]) -> MemoryEntry:
-    """The entry as it is to be written: an unchanged claim that says nothing of its record keeps it.
-
-    Raises VersionConflictError where its version is neither 1 nor the next.
-    """
-    stored = stored_entry(entry)
-    address = (stored.entity_path, stored.key)
-    standing = entries.standing(tx, *address)
-    earlier = sum((each.entity_path, each.key) == address for each in before)
-    current = (standing.version if standing else 0) + earlier
-    if entry.version > 1 and entry.version != current + 1 and not (earlier and entry.version == current):
-        raise VersionConflictError(*address, expected=entry.version, actual=current)
-    if earlier or entry.outcome_count or entry.success_count or entry.failure_count:
-        return entry
-    found = recalls.read(tx, *address)
-    return entry if found is None else inherit_evidence(entry, shown(found, entry.branch))
-
-
-def _written(tx: Transaction, batch: Sequence[MemoryEntry]) -> list[MemoryEntry]:
-    asked = commits.batch_request(tx.policy, [stored_entry(entry) for entry in batch], None)
-    written = commits.commit_entries(tx, asked)
-    newest = commits.begin(tx).ground.newest_version_id
-    shown_entries = []
-    for place, (given, stored) in enumerate(zip(batch, written, strict=True)):
-        if given.embedding is not None:
-            recalls.put_vector(tx, newest - len(batch) + 1 + place, given.embedding)
-        if given.recall_count:
-            recalls.raise_count(tx, entries.key_id(tx, stored.entity_path, stored.key), given.recall_count)
-        beside = given.model_dump(include={"recall_count", "tier", "priority_score", "embedding"})
-        shown_entries.append(shown_entry(stored, recalls.Recall(), given.branch).model_copy(update=beside))
-    return shown_entries
-
-
 def list_entries(
     tx: Transaction,
     entity_path: str | None = None,
     *,
     include_superseded: bool = False,
     branch: str = MAIN_BRANCH,
+    scope: Any = None,
+    agent_id: str | None = None,
+    order_by: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> list[MemoryEntry]:
+    """Entries of exactly this path, expired ones too, by path, key and version, or in the ``order_by`` of the
+    SDK's server: ``written_at`` or ``recall_count``, both highest first.
+    """
     check_optional_text(entity_path, "entity_path")
     check_flag(include_superseded, "include_superseded")
-    where = EVERYTHING if entity_path is None else EXACTLY
+    check_optional_text(agent_id, "agent_id")
+    check_count(limit, "limit")
+    check_whole_number(offset, "offset")
+    if scope is not None:
+        raise InvalidArgumentError("scope", "is a condition for PostgreSQL, which cannot be kept here")
+    if order_by not in ORDERS:
+        raise InvalidArgumentError(
+            "order_by", f"is {quoted(order_by)}; choose 'written_at' or 'recall_count'"
+        )
+    each = "v" if include_superseded else "c"
+    conditions = [] if entity_path is None else [EXACTLY]
+    conditions += [] if agent_id is None else [WRITTEN_BY.format(each=each)]
+    order = ORDERS[order_by]
     with tx.elsewhere(branch=branch):
-        found = recalls.each(tx, where, {"entity_path": entity_path}, versions=include_superseded)
-        return [shown(each, branch) for each in found]
+        found = recalls.each(
+            tx,
+            " AND ".join(conditions),
+            {"entity_path": entity_path, "agent_id": agent_id},
+            versions=include_superseded,
+            order=order and order.format(each=each),
+            limit=limit,
+            offset=offset,
+        )
+        return [shown(one, branch) for one in found]
+
+
+def read_at_version(tx: Transaction, entity_path: str, key: str, version: int) -> MemoryEntry | None:
+    check_asked(entity_path, key, None)
+    check_version(version)
+    at = {"entity_path": entity_path, "key": key, "version": version}
+    found = recalls.each(tx, f"{EXACTLY} AND c.key = :key AND v.version = :version", at, versions=True)
+    one = next(found, None)
+    return None if one is None else shown(one)
+
+
+def list_expired(
+    tx: Transaction, *, now: datetime | None = None, branch: str = MAIN_BRANCH, limit: int = 1000
+) -> list[MemoryEntry]:
+    """Current entries whose ttl has passed, the longest expired first."""
+    at = check_instant(now, "now") or tx.now
+    check_whole_number(limit, "limit")
+    with tx.elsewhere(branch=branch):
+        found = recalls.each(tx, EXPIRED, {"now": microseconds(at)}, order=SOONEST_FIRST, limit=limit)
+        return [shown(one, branch) for one in found]
+
+
+def list_entries_for_agent(
+    tx: Transaction,
+    agent_id: str,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    cursor: str | None = None,
+    limit: int = 100,
+    exclude_prefixes: tuple[str, ...] = ("_system/",),
+) -> list[MemoryEntry]:
+    """Current entries by this agent, newest first, behind the cursor; ``until`` is exclusive."""
+    check_is_text(agent_id, "agent_id")
+    first, last = check_instant(since, "since"), check_instant(until, "until")
+    check_whole_number(limit, "limit")
+    check_texts(exclude_prefixes, "exclude_prefixes")
+    at, (path, key, version) = _position(cursor)
+    asked = {
+        "agent_id": agent_id,
+        "since": None if first is None else microseconds(first),
+        "until": None if last is None else microseconds(last),
+        "at": None if at is None else microseconds(at),
+        "after_path": path,
+        "after_key": key,
+        "after_version": version,
+    }
+    found = recalls.each(tx, OF_AGENT, asked, order=NEWEST_FIRST)
+    shown_ones = (one for one in found if not one.entry.entity_path.startswith(exclude_prefixes))
+    return [shown(one) for one in islice(shown_ones, max(1, limit))]
+
+
+def _position(cursor: str | None) -> tuple[datetime | None, Sequence[Any]]:
+    """Where a page begins: behind the entry of this time, path, key and version, or at the newest."""
+    at, after = keyset_position(cursor, list) or (None, [None, None, None])
+    if len(after) != len(("path", "key", "version")):
+        raise InvalidCursorError("is of another list")
+    return at, after
 
 
 def increment_recall_count(tx: Transaction, entity_path: str, key: str, *, branch: str = MAIN_BRANCH) -> None:

@@ -8,7 +8,7 @@ from amfs_core import models as sdk
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.modelling import Model
-from amfs_sqlite.models import MAIN_BRANCH, MemoryEntry
+from amfs_sqlite.models import MAIN_BRANCH, MemoryEntry, OutcomeRecord
 from amfs_sqlite.sqlite.recalls import Recall
 
 Ours = TypeVar("Ours", bound=Model)
@@ -29,12 +29,19 @@ EXTRA = {
     if name not in IN_COLUMNS and name not in BESIDE
 }
 """With what stands for nothing said."""
+NOTHING_SAID: dict[str, Any] = {
+    name: None if field.is_required() else field.get_default(call_default_factory=True)
+    for name, field in sdk.MemoryEntry.model_fields.items()
+}
+"""Of every field, in order."""
+FIELDS: dict[type, set[str]] = {kind: set(kind.model_fields) for kind in (sdk.MemoryEntry, sdk.Provenance)}
+"""Shared by all that ``_whole`` makes: nothing adds a name to it that is not there."""
 
 
 def ours(given: pydantic.BaseModel, kind: type[Ours], argument: str = "model") -> Ours:
     """Our model of the same fields. Raises InvalidArgumentError for what cannot be stored."""
     try:
-        return kind.model_validate_json(given.model_dump_json())
+        return kind.model_validate_json(given.model_dump_json(exclude_defaults=True))
     except ValueError as error:
         raise InvalidArgumentError(argument, f"cannot be stored: {_first_line(error)}") from error
 
@@ -42,6 +49,20 @@ def ours(given: pydantic.BaseModel, kind: type[Ours], argument: str = "model") -
 def theirs(stored: Model, kind: type[Theirs]) -> Theirs:
     """The SDK's model of the same fields."""
     return kind.model_validate(stored.model_dump(by_alias=False) | (stored.model_extra or {}))
+
+
+def their_outcome(stored: OutcomeRecord) -> sdk.OutcomeRecord:
+    """A stored report as the SDK has it. Addresses in parts become texts."""
+    texts = [*stored.causal_entry_keys, *(f"{ref.entity_path}/{ref.key}" for ref in stored.refs)]
+    fields = (stored.model_extra or {}) | {
+        "outcome_ref": stored.outcome_ref,
+        "outcome_type": stored.outcome_type,
+        "causal_confidence": stored.causal_confidence,
+        "committed_at": stored.committed_at,
+        "causal_entry_keys": list(dict.fromkeys(texts)),
+        "agent_id": stored.agent_id,
+    }
+    return sdk.OutcomeRecord.model_validate(fields)
 
 
 def stored_entry(given: sdk.MemoryEntry) -> MemoryEntry:
@@ -88,33 +109,50 @@ def extra_of(given: sdk.MemoryEntry) -> dict[str, Any]:
 def shown_entry(stored: MemoryEntry, recall: Recall, branch: str = MAIN_BRANCH) -> sdk.MemoryEntry:
     """A stored entry as the SDK has it."""
     provenance = stored.provenance
-    fields: dict[str, Any] = {
-        "amfs_version": stored.amfs_version,
-        "entity_path": stored.entity_path,
-        "key": stored.key,
-        "version": stored.version,
-        "value": stored.value,
-        "provenance": sdk.Provenance.model_construct(
-            agent_id=provenance.agent_id,
-            session_id=provenance.session_id,
-            written_at=provenance.written_at,
-            pattern_refs=list(provenance.pattern_refs),
-        ),
-        "confidence": stored.confidence,
-        "outcome_count": stored.outcome_count,
-        "success_count": stored.success_count,
-        "failure_count": stored.failure_count,
-        "ttl_at": stored.ttl_at,
-        "artifact_refs": [ref.model_dump(by_alias=False) for ref in stored.artifact_refs or ()],
-        "shared": stored.shared,
-        "branch": branch,
-        "content_hash": stored.content_hash,
-        "integrity_chain": stored.integrity_chain,
-        "commit_id": stored.commit_id,
-        **recall.fields(),
+    signed = {
+        "agent_id": provenance.agent_id,
+        "session_id": provenance.session_id,
+        "written_at": provenance.written_at,
+        "pattern_refs": list(provenance.pattern_refs),
     }
-    fields.update(_known(stored.model_extra or {}))
-    return sdk.MemoryEntry.model_validate(fields)
+    fields = {name: [] if type(value) is list else value for name, value in NOTHING_SAID.items()}
+    fields.update(
+        amfs_version=stored.amfs_version,
+        entity_path=stored.entity_path,
+        key=stored.key,
+        version=stored.version,
+        value=stored.value,
+        provenance=_whole(sdk.Provenance, signed),
+        confidence=stored.confidence,
+        outcome_count=stored.outcome_count,
+        success_count=stored.success_count,
+        failure_count=stored.failure_count,
+        ttl_at=stored.ttl_at,
+        artifact_refs=[ref.model_dump(by_alias=False) for ref in stored.artifact_refs or ()],
+        shared=stored.shared,
+        branch=branch,
+        content_hash=stored.content_hash,
+        integrity_chain=stored.integrity_chain,
+        commit_id=stored.commit_id,
+        **recall.fields(),
+    )
+    if stored.model_extra or stored.artifact_refs:
+        fields.update(_known(stored.model_extra or {}))
+        return sdk.MemoryEntry.model_validate(fields)
+    return _whole(sdk.MemoryEntry, fields)
+
+
+def _whole(kind: type[Theirs], fields: dict[str, Any]) -> Theirs:
+    """The model of all its fields, each known to be of its type.
+
+    Checking what the store has checked before would take most of the time that reading takes.
+    """
+    model = kind.__new__(kind)
+    object.__setattr__(model, "__dict__", fields)
+    object.__setattr__(model, "__pydantic_fields_set__", FIELDS[kind])
+    object.__setattr__(model, "__pydantic_extra__", None)
+    object.__setattr__(model, "__pydantic_private__", None)
+    return model
 
 
 def _known(extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,12 @@ CREATE TABLE vectors (
     vector     BLOB    NOT NULL
 ) STRICT;
 
+CREATE TABLE outcome_vectors (
+    outcome_id INTEGER PRIMARY KEY REFERENCES outcomes (id),
+    dimension  INTEGER NOT NULL,
+    vector     BLOB    NOT NULL
+) STRICT;
+
 CREATE TABLE branches (
     id            INTEGER PRIMARY KEY,
     namespace     TEXT    NOT NULL,
@@ -180,3 +186,6 @@ CREATE TABLE reuse_events (
     record     TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX reuse_events_by_time ON reuse_events (namespace, created_at);
+
+CREATE INDEX commits_told ON commits (namespace, branch, created_at, id)
+    WHERE kind <> 'erase' AND (kind = 'description' OR message <> '' OR listed <> '[]');

@@ -1,0 +1,132 @@
+"""Writing entries: one, or several as one commit, under the SDK's rule of conflicts."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from amfs_core.evidence import inherit_evidence
+from amfs_core.exceptions import VersionConflictError
+from amfs_core.models import MemoryEntry, Provenance
+
+from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.rules.commits import check_change_count, check_signature, prepare_entry
+from amfs_sqlite.rules.limits import check_several
+from amfs_sqlite.rules.values import decode
+from amfs_sqlite.sqlite import commits, entries, recalls
+from amfs_sqlite.sqlite.drafts import CommitDraft
+from amfs_sqlite.sqlite.recalls import Found
+from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.translation import shown_entry, stored_entry
+
+DEFAULT_TIER = MemoryEntry.model_fields["tier"].default
+
+
+def write(tx: Transaction, entry: MemoryEntry) -> MemoryEntry:
+    (written,) = write_batch(tx, [entry])
+    return written
+
+
+def write_batch(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryEntry]:
+    check_several(entries, "entries")
+    if not entries:
+        return []
+    check_change_count(len(entries))
+    stored = [stored_entry(entry) for entry in entries]
+    branches = {entry.branch for entry in entries}
+    if len(branches) > 1:
+        raise InvalidArgumentError("entries", "are of several branches; a batch is one commit of one branch")
+    signed = stored[0].provenance
+    session_id = signed.session_id or None
+    check_signature(signed.agent_id, "", session_id, None)
+    with tx.elsewhere(branch=branches.pop()):
+        draft = commits.begin(tx)
+        counts: Counter[tuple[str, str]] = Counter()
+        written = [_write(tx, draft, counts, entry) for entry in entries]
+        made = commits.append(
+            tx,
+            draft,
+            commit_id=commits.id_for(tx, stored),
+            kind="write",
+            message="",
+            author=signed.agent_id,
+            session_id=session_id,
+        )
+    for entry in written:
+        entry.commit_id = made.commit_id
+    return written
+
+
+def _write(
+    tx: Transaction, draft: CommitDraft, counts: "Counter[tuple[str, str]]", given: MemoryEntry
+) -> MemoryEntry:
+    """Append the entry as the next version of its key; as the SDK has it, but for the id of the commit.
+
+    ``counts`` is how often each address was written in this batch before.
+    """
+    address = (given.entity_path, given.key)
+    found = recalls.found(tx, *address)
+    earlier = counts[address]
+    counts[address] += 1
+    _check_version(given, found, earlier)
+    if found is not None and not earlier and _is_of_the_same_record(given, found):
+        given = inherit_evidence(given, shown_entry(*found.recalled))
+    stored = stored_entry(given)
+    change = prepare_entry(stored.copied(value=None), given.value, tx.policy)
+    before = None if found is None else found.standing
+    changes: dict[str, Any] = {"value": decode(change.value), "content_hash": change.content_hash}
+    entry = entries.append(tx, draft, change.entry, changes, change.value, before=before)
+    ground = draft.ground
+    key_id = ground.newest_key_id if before is None else before.key_id
+    _put_beside(tx, given, key_id, found)
+    if given.embedding is not None:
+        recalls.put_vector(tx, ground.newest_version_id, given.embedding)
+    beside = {"embedding": given.embedding, "recall_count": given.recall_count, "tier": given.tier}
+    return shown_entry(entry, recalls.Recall(), given.branch).model_copy(
+        update=beside | {"priority_score": given.priority_score}
+    )
+
+
+def _check_version(given: MemoryEntry, found: Found | None, earlier: int) -> None:
+    """Raise VersionConflictError where the version given is neither 1 nor the next.
+
+    Entries of one batch are numbered by whoever reads all before writing any. Whoever archives an expired
+    entry writes it again with the version it read.
+    """
+    current = found.standing.version if found else 0
+    awaited = {1, current + 1, current + 1 - earlier}
+    if given.version in awaited or given.version < 1:
+        return
+    if found is not None and given.version == current and _is_archived(given, found):
+        return
+    raise VersionConflictError(given.entity_path, given.key, expected=given.version, actual=current)
+
+
+def _is_archived(given: MemoryEntry, found: Found) -> bool:
+    """Whether this is the very version that stands there, without its ttl and all confidence."""
+    if found.value is None or given.ttl_at is not None or given.confidence != 0.0:
+        return False
+    stands = found.recalled.entry
+    provenance: Provenance = given.provenance
+    return (
+        stands.ttl_at is not None
+        and provenance.agent_id == stands.provenance.agent_id
+        and provenance.written_at == stands.written_at
+        and given.value == stands.value
+    )
+
+
+def _is_of_the_same_record(given: MemoryEntry, found: Found) -> bool:
+    """Whether an unchanged claim would keep what outcomes said of it: it has a record, and is given none."""
+    if found.value is None or given.outcome_count or given.success_count or given.failure_count:
+        return False
+    return any(found.counts)
+
+
+def _put_beside(tx: Transaction, given: MemoryEntry, key_id: int, found: Found | None) -> None:
+    """What the SDK has in an entry and we beside its key, where it says more than stands there."""
+    stood = recalls.Recall() if found is None else found.recall
+    if given.recall_count > (stood.recall_count or 0):
+        recalls.raise_count(tx, key_id, given.recall_count)
+    if given.tier != DEFAULT_TIER or given.priority_score is not None:
+        tier = None if given.tier == DEFAULT_TIER else given.tier
+        recalls.rank(tx, given.entity_path, given.key, tier, given.priority_score)
