@@ -5,12 +5,14 @@ from typing import Protocol, runtime_checkable
 from amfs_sqlite.protocol.changes import Changes
 from amfs_sqlite.protocol.commits import Commits
 from amfs_sqlite.protocol.entries import Entries
+from amfs_sqlite.protocol.events import Events
 from amfs_sqlite.protocol.integrity import Integrity
 from amfs_sqlite.protocol.lifecycle import Lifecycle
 from amfs_sqlite.protocol.outcomes import Outcomes
 from amfs_sqlite.protocol.retention import Retention
 from amfs_sqlite.protocol.search import Search
 from amfs_sqlite.protocol.statistics import Statistics
+from amfs_sqlite.protocol.traces import Traces
 
 
 @runtime_checkable
@@ -31,10 +33,12 @@ __all__ = [
     "Changes",
     "Commits",
     "Entries",
+    "Events",
     "Integrity",
     "Lifecycle",
     "Outcomes",
     "Retention",
     "Search",
     "Statistics",
+    "Traces",
 ]

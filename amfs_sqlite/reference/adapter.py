@@ -24,19 +24,31 @@ from amfs_sqlite.models import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.protocol import AmfsAdapter
+from amfs_sqlite.protocol import AmfsAdapter, Events, Traces
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.protocol.integrity import Progress
-from amfs_sqlite.reference import commits, entries, integrity, outcomes, retention, search, statistics
+from amfs_sqlite.reference import (
+    commits,
+    entries,
+    events,
+    integrity,
+    outcomes,
+    retention,
+    search,
+    statistics,
+    traces,
+)
 from amfs_sqlite.reference.changes import StoreLog, close, follow_changes, told
 from amfs_sqlite.reference.store import Store
+from amfs_sqlite.reference.surface import named, operation
 from amfs_sqlite.rules.anchors import Anchor
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_name, check_sources
 from amfs_sqlite.rules.retention import Signature, Under
 
 
-class ReferenceAdapter(AmfsAdapter):
+@named
+class ReferenceAdapter(AmfsAdapter, Traces, Events):
     """Keeps everything in memory while it is open; after ``close`` it is gone for good.
 
     Each operation works on a copy of the state, which becomes the state when all of it is done:
@@ -330,3 +342,15 @@ class ReferenceAdapter(AmfsAdapter):
                 Signature(author, message, session_id, dry_run),
             ),
         )
+
+    save_trace = operation(traces.save_trace)
+    get_trace = operation(traces.get_trace)
+    list_traces = operation(traces.list_traces)
+    count_traces = operation(traces.count_traces)
+    trace_read_counts = operation(traces.trace_read_counts)
+    list_traces_for_entry = operation(traces.list_traces_for_entry)
+    share_stats = operation(traces.share_stats)
+
+    log_event = operation(events.log_event)
+    list_events = operation(events.list_events)
+    get_event = operation(events.get_event)

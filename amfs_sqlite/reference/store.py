@@ -16,7 +16,8 @@ from amfs_sqlite.models import (
     OutcomeRecord,
     Withdrawal,
 )
-from amfs_sqlite.rules import hashing
+from amfs_sqlite.records.traces import DecisionTrace
+from amfs_sqlite.rules import hashing, traces
 from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.visibility import is_visible
@@ -145,6 +146,26 @@ class StoredResult:
     result: CommitResult
 
 
+@dataclass(frozen=True, slots=True)
+class StoredTrace:
+    """One trace: its text without the values of its entries, and those, None for what was erased."""
+
+    record: str
+    values: tuple[str | None, ...]
+
+    @property
+    def trace(self) -> DecisionTrace:
+        """The trace, as a new object."""
+        return traces.shown(self.record, self.values)
+
+    def without(self, entity_path: str, key: str, version: int) -> Self:
+        """The trace without the value of this version."""
+        read = [(entry.entity_path, entry.key, entry.version) for entry in self.trace.causal_entries]
+        kept = zip(read, self.values, strict=True)
+        erased = (entity_path, key, version)
+        return replace(self, values=tuple(None if each == erased else value for each, value in kept))
+
+
 @dataclass
 class State:
     """Everything stored. The things in its collections never change: a change replaces them."""
@@ -157,6 +178,9 @@ class State:
     results: dict[tuple[str, str], StoredResult] = field(default_factory=dict)
     erasures: dict[int, int] = field(default_factory=dict)
     """By the number of the version, the sequence of the commit that erased it."""
+    traces: dict[str, StoredTrace] = field(default_factory=dict)
+    events: dict[str, str] = field(default_factory=dict)
+    """By id, its text."""
     head: tuple[int, str] = (0, hashing.GENESIS)
 
     def copy(self) -> Self:
@@ -168,6 +192,8 @@ class State:
             outcomes=list(self.outcomes),
             results=dict(self.results),
             erasures=dict(self.erasures),
+            traces=dict(self.traces),
+            events=dict(self.events),
         )
 
     @property
@@ -208,6 +234,15 @@ class State:
         """Take the value and the unknown fields of a version away, by the commit of this sequence."""
         self._put(version, replace(version, value=None, extra="{}"))
         self.erasures[version.number] = sequence
+        written = version.written
+        for trace_id, stored in self.traces.items():
+            self.traces[trace_id] = stored.without(written.entity_path, written.key, written.version)
+
+    def was_erased(self, entity_path: str, key: str, version: int) -> bool:
+        """Whether this version is there and its value was taken away."""
+        stored = self.keys.get((entity_path, key))
+        found = stored.version(version) if stored else None
+        return found is not None and found.number in self.erasures
 
     def _put(self, version: StoredVersion, changed: StoredVersion) -> StoredVersion:
         address = (version.written.entity_path, version.written.key)

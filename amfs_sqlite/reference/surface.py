@@ -9,6 +9,7 @@ from amfs_sqlite.reference.store import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Class = TypeVar("Class", bound=type)
 
 
 class OnStore(Protocol):
@@ -31,3 +32,11 @@ def operation(
     shown = signature.replace(parameters=[first.replace(name="self", annotation=first.empty), *others])
     method.__signature__ = shown  # type: ignore[attr-defined]  # what inspect.signature looks for
     return method
+
+
+def named(kind: Class) -> Class:
+    """Let the operations of a class that were made elsewhere be known as its own, texts included."""
+    for name, member in vars(kind).items():
+        if inspect.isfunction(member) and "." not in member.__qualname__:
+            member.__qualname__, member.__module__ = f"{kind.__qualname__}.{name}", kind.__module__
+    return kind

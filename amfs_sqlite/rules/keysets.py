@@ -3,12 +3,13 @@
 import base64
 import binascii
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 from amfs_sqlite.clock import instant
 from amfs_sqlite.errors import InvalidCursorError
-from amfs_sqlite.rules.limits import check_optional_text
+from amfs_sqlite.rules.limits import check_count, check_optional_text, check_whole_number
 
 T = TypeVar("T")
 
@@ -58,3 +59,20 @@ def _instant(spelling: Any) -> datetime:
     if not isinstance(spelling, str):
         raise TypeError("no text")
     return instant(spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a list that goes by time and id, the newest first."""
+
+    limit: int | None
+    offset: int
+    behind: tuple[datetime, str] | None
+
+
+def checked_page(limit: int | None, offset: int, cursor: str | None) -> Page:
+    """Which part is asked for: a cursor takes the place of the offset. Raises InvalidCursorError."""
+    check_count(limit, "limit")
+    check_whole_number(offset, "offset")
+    behind = keyset_position(cursor, str)
+    return Page(limit, 0 if behind else offset, behind)

@@ -25,7 +25,7 @@ from amfs_sqlite.models import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.protocol import AmfsAdapter
+from amfs_sqlite.protocol import AmfsAdapter, Events, Traces
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.protocol.transfer import Transfer
@@ -34,15 +34,27 @@ from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
 from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.retention import Signature, Under
 from amfs_sqlite.rules.transfer import ExportReport, ImportReport
-from amfs_sqlite.sqlite import commits, entries, integrity, outcomes, retention, search, statistics
+from amfs_sqlite.sqlite import (
+    commits,
+    entries,
+    events,
+    integrity,
+    outcomes,
+    retention,
+    search,
+    statistics,
+    traces,
+)
 from amfs_sqlite.sqlite.copying.backup import BackupReport
 from amfs_sqlite.sqlite.database.connection import Database, StoreDescription
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
+from amfs_sqlite.sqlite.surface import named, reading, writing
 from amfs_sqlite.sqlite.transfer import exporting
 from amfs_sqlite.sqlite.transfer.importing import Import
 
 
-class SqliteAdapter(AmfsAdapter, Transfer):
+@named
+class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events):
     """The AMFS adapter protocol on one SQLite file; ``":memory:"`` keeps it in memory.
 
     ``outcomes`` is the outcome policy. The default, ``AMFS_0_3``, is AMFS's contract, under which a
@@ -382,3 +394,15 @@ class SqliteAdapter(AmfsAdapter, Transfer):
         self, reader: ExportReader, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
     ) -> ImportReport:
         return await Import(self._database, reader, dry_run=dry_run, progress=progress).run()
+
+    save_trace = writing(traces.save_trace)
+    get_trace = reading(traces.get_trace)
+    list_traces = reading(traces.list_traces)
+    count_traces = reading(traces.count_traces)
+    trace_read_counts = reading(traces.trace_read_counts)
+    list_traces_for_entry = reading(traces.list_traces_for_entry)
+    share_stats = reading(traces.share_stats)
+
+    log_event = writing(events.log_event)
+    list_events = reading(events.list_events)
+    get_event = reading(events.get_event)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from amfs_sqlite.modelling import Model
 from amfs_sqlite.models import (
     ArtifactRef,
     Commit,
@@ -15,10 +16,13 @@ from amfs_sqlite.models import (
     OutcomeRecord,
     Provenance,
 )
+from amfs_sqlite.records.traces import DecisionTrace
+from amfs_sqlite.rules import traces
 from amfs_sqlite.rules.values import decode, encode
 
 P = ParamSpec("P")
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 
 # What reading a damaged row may come to: JSON that is none, that is another shape, a year 300000.
 UNREADABLE = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -184,3 +188,15 @@ def effect_of(row: Sequence[Any]) -> OutcomeEffect:
 def record_of(stored: str) -> OutcomeRecord:
     """An outcome as it was reported."""
     return OutcomeRecord.from_wire(decode(stored))
+
+
+@_readable
+def model_of(stored: str, kind: type[M]) -> M:
+    """What is stored whole, as its wire form."""
+    return kind.from_wire(decode(stored))
+
+
+@_readable
+def trace_of(stored: str, values: Sequence[str | None]) -> DecisionTrace:
+    """A trace and the values of its entries."""
+    return traces.shown(stored, values)

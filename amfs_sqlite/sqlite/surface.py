@@ -10,6 +10,7 @@ from amfs_sqlite.sqlite.transaction import Transaction
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Class = TypeVar("Class", bound=type)
 
 
 class OnDatabase(Protocol):
@@ -49,3 +50,11 @@ def as_method(operation: Callable[P, T], body: Callable[..., Any]) -> Callable[P
     shown = signature.replace(parameters=[first.replace(name="self", annotation=first.empty), *others])
     operation.__signature__ = shown  # type: ignore[attr-defined]  # what inspect.signature looks for
     return operation
+
+
+def named(kind: Class) -> Class:
+    """Let the operations of a class that were made elsewhere be known as its own, texts included."""
+    for name, member in vars(kind).items():
+        if inspect.isfunction(member) and "." not in member.__qualname__:
+            member.__qualname__, member.__module__ = f"{kind.__qualname__}.{name}", kind.__module__
+    return kind
