@@ -63,10 +63,6 @@ AND m.kind <> 'description' AND m.sequence < coalesce(:before, 92233720368547758
 ORDER BY m.sequence DESC"""
 SAVED = f"{COMMIT} WHERE m.namespace = :namespace AND m.kind <> 'description' AND m.listed <> '[]'"
 COMMIT_BY_ID = f"{COMMIT} WHERE m.namespace = ? AND m.id = ? AND m.kind <> 'description'"
-TOLD = """
-SELECT coalesce(describes, id) FROM commits WHERE namespace = :namespace AND branch = :branch
-AND kind <> 'erase' AND (kind = 'description' OR message <> '' OR listed <> '[]')
-ORDER BY created_at DESC, id DESC"""
 COMMIT_AS_MADE = """
 SELECT sequence, namespace, branch, id, kind, message, author, session_id, parent_ids, tree_hash,
        listed, created_at, digest
@@ -85,7 +81,6 @@ WHERE m.namespace = :namespace AND m.kind <> 'description' AND m.sequence <= (
     SELECT x.sequence FROM commits AS x
     WHERE x.namespace = :namespace AND x.id = :id AND x.kind <> 'description')
 ORDER BY m.sequence DESC LIMIT :limit"""
-IS_DESCRIBED = "SELECT count(*) FROM commits WHERE namespace = ? AND describes = ?"
 IS_KNOWN = "SELECT count(*) FROM commits WHERE namespace = ? AND id = ?"
 
 COMMIT_ID_DIGITS = 16
@@ -351,17 +346,6 @@ def hidden_saved_count(tx: Transaction, viewer: str) -> int:
     return sum(shown is None for shown in _seen(tx, pages, viewer))
 
 
-def list_told(tx: Transaction, *, limit: int) -> Sequence[Commit]:
-    """The commits of this branch that somebody said something of, newest first by when that was."""
-    found: dict[str, Commit] = {}
-    for (named,) in tx.each(TOLD, {"namespace": tx.namespace, "branch": tx.branch}):
-        if len(found) == limit:
-            break
-        if named not in found and (commit := get_commit(tx, named)) is not None:
-            found[named] = commit
-    return list(found.values())
-
-
 def get_commit(tx: Transaction, commit_id: str, *, viewer: str | None = None) -> Commit | None:
     check_is_text(commit_id, "commit_id")
     check_optional_text(viewer, "viewer")
@@ -369,8 +353,7 @@ def get_commit(tx: Transaction, commit_id: str, *, viewer: str | None = None) ->
     return None if row is None else next(_seen(tx, [[row]], viewer))
 
 
-def save_commit(tx: Transaction, given: Commit, *, is_told: bool = False) -> Commit:
-    """With ``is_told`` a commit that is there is described even where that says nothing new of it."""
+def save_commit(tx: Transaction, given: Commit) -> Commit:
     given = checked_commit(given)
     known = get_commit(tx, given.id)
     check_may_describe(given, known, get_commit(tx, given.id, viewer=given.author_agent_id))
@@ -387,8 +370,7 @@ def save_commit(tx: Transaction, given: Commit, *, is_told: bool = False) -> Com
             session_id=given.session_id,
             given=saved(given, tx.namespace, _newest_id(tx, given.branch)),
         ).commit()
-    is_new = said != (known.message, known.author_agent_id, known.session_id)
-    if is_new or (is_told and not tx.value(IS_DESCRIBED, (tx.namespace, given.id))):
+    if said != (known.message, known.author_agent_id, known.session_id):
         append(
             tx,
             begin(tx),

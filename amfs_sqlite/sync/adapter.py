@@ -12,7 +12,7 @@ from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
-from amfs_sqlite.sync import commits, entries, outcomes, search, writes
+from amfs_sqlite.sync import commits, entries, integrity, outcomes, priorities, search, statistics, writes
 from amfs_sqlite.sync.errors import as_sdk_errors
 from amfs_sqlite.sync.surface import reading, writing
 
@@ -91,13 +91,32 @@ class SyncSqliteAdapter(AdapterABC):
     list_commits = reading(commits.list_commits)
     common_ancestor = reading(commits.common_ancestor)
 
-    # search
+    # search, statistics, tiers
+    _nearest = reading(search.nearest)
     search = reading(search.search)
+    stats = reading(statistics.stats)
+    stats_extended = reading(statistics.stats_extended)
+    entity_summaries = reading(statistics.entity_summaries)
+    agent_entity_stats = reading(statistics.agent_entity_stats)
+    consolidation_ready_entities = reading(statistics.consolidation_ready_entities)
+    scope_counts = reading(statistics.scope_counts)
+    count_entries = reading(statistics.count_entries)
+    list_scopes = reading(statistics.list_scopes)
+    entry_authors = reading(statistics.entry_authors)
+    list_by_priority = reading(priorities.list_by_priority)
+    priority_stats = reading(priorities.priority_stats)
+    update_tiers = writing(priorities.update_tiers)
+
+    def semantic_search(self, query: Any, embedder: Any) -> Any:
+        # Embedded before anything is read: an embedder may take long, or use the adapter itself.
+        with as_sdk_errors():
+            return self._nearest(search.embedded(query, embedder))
 
     # changes, outcomes
     def watch(self, entity_path: str, callback: Any) -> Any:
         raise NotImplementedError
 
     commit_outcome = writing(outcomes.commit_outcome)
+    verify_integrity = reading(integrity.verify_integrity)
     list_outcomes = reading(outcomes.list_outcomes)
     count_outcomes = reading(outcomes.count_outcomes)

@@ -12,8 +12,8 @@ from amfs_core.models import Commit
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE, MAIN_BRANCH
 from amfs_sqlite.models import Commit as StoredCommit
-from amfs_sqlite.rules.limits import check_name, check_whole_number
-from amfs_sqlite.sqlite import commits
+from amfs_sqlite.rules.limits import check_is_text, check_name, check_whole_number
+from amfs_sqlite.sqlite import commits, told
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync.translation import ours, theirs
 
@@ -23,11 +23,12 @@ def save_commit(tx: Transaction, commit: Commit) -> None:
     if not isinstance(commit, Commit):
         raise InvalidArgumentError("commit", f"is {quoted(commit)}; it must be an amfs_core Commit")
     with _in(tx, commit.namespace, commit.branch):
-        commits.save_commit(tx, ours(commit, StoredCommit, "commit"), is_told=True)
+        told.save(tx, ours(commit, StoredCommit, "commit"))
 
 
 def get_commit(tx: Transaction, commit_id: str) -> Commit | None:
-    found = commits.get_commit(tx, commit_id)
+    check_is_text(commit_id, "commit_id")
+    found = told.get(tx, commit_id) or commits.get_commit(tx, commit_id)
     return None if found is None else theirs(found, Commit)
 
 
@@ -37,7 +38,7 @@ def list_commits(
     """Newest first. A single write is a commit too, and is listed once something is said of it."""
     check_whole_number(limit, "limit")
     with _in(tx, namespace, branch):
-        return [theirs(found, Commit) for found in commits.list_told(tx, limit=limit)]
+        return [theirs(found, Commit) for found in told.newest(tx, limit=limit)]
 
 
 def common_ancestor(tx: Transaction, commit_a_id: str, commit_b_id: str) -> str | None:
