@@ -52,8 +52,10 @@ def _made() -> Iterator[tuple[str, ast.Call, str, list[ast.expr]]]:
             yield place, node, str(method.value), given
         else:
             for number, each in enumerate(node.args):
-                if isinstance(each, ast.Attribute) and _is_adapter(each.value):
-                    yield place, node, each.attr, node.args[number + 1 :]
+                given = node.args[number + 1 :]
+                # What comes last is called by whoever takes it, with what, its text does not say.
+                if (given or node.keywords) and isinstance(each, ast.Attribute) and _is_adapter(each.value):
+                    yield place, node, each.attr, given
 
 
 def _call(method: str, given: list[ast.expr], node: ast.Call, place: str) -> Call:
