@@ -31,7 +31,7 @@ from bridge.cli.store import NoStoreError, place, warnings_told
 @json_option
 @setting_options(*PLACE)
 def backup(dest: str, *, as_json: bool) -> None:
-    """Copy the whole store to the new file DEST, and verify the copy.
+    """Copy the whole store to the new file DEST, and verify that.
 
     It is one state of the store; agents go on writing meanwhile. DEST appears when it is complete,
     and never replaces a file. The digest told at the end is that of the newest commit: kept

@@ -23,7 +23,7 @@ EXIT_CODES = {
     FOUND: "no such record, packet or agent, or a check or import found something",
     WRONG_USE: "wrong use: an argument, a reference or a setting",
     UNUSABLE: "the store cannot be used: missing, busy, full, damaged, foreign",
-    REFUSED: "refused: the state of a packet does not allow it",
+    REFUSED: "refused: a packet's state or a folder's permissions do not allow it",
     INTERRUPTED: "interrupted",
 }
 

@@ -34,7 +34,7 @@ NOTE_BYTES = 400
 @json_option
 @setting_options(*PLACE)
 def outcomes(outcome_ref: str | None, limit: int, before: int | None, *, full: bool, as_json: bool) -> None:
-    """Show how things turned out, newest first, and what that moved.
+    """Show how things turned out, newest first, and what it moved.
 
     JSON: {"outcomes": [{"record", "effects", "commitId", "sequence"}], "nextBefore": N for
     --before, or null where nothing is left}.

@@ -65,7 +65,7 @@ class Program:
         sys.exit(self.script.load()())
 
 
-@click.command(context_settings=PASSED_ON, add_help_option=False)
+@click.command(context_settings=PASSED_ON)
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
@@ -87,12 +87,12 @@ def run(context: click.Context, program: str, arguments: Sequence[str]) -> Progr
 @click.option("--remove", is_flag=True, help="Take it out again.")
 @json_option
 def install_hook(*, remove: bool, as_json: bool) -> None:
-    """Have the AMFS Python SDK of this environment know this adapter.
+    """Have every program of the AMFS Python SDK know this adapter.
 
-    Then its programs and yours know `adapter: sqlite` in an amfs.yaml, started as always. Puts two
-    files among the packages of this Python, and says where: a .pth file, and the module it loads whenever
-    Python starts, which does nothing until the SDK is imported, nor where amfs-sqlite is uninstalled.
-    Needs no MEMORY_DB.
+    In this environment, its programs and yours then know `adapter: sqlite` in an amfs.yaml, started as
+    always. Two files are put among the packages of this Python, and named: a .pth file, and the module
+    that it loads whenever Python starts. That does nothing until the SDK is imported, and nothing once
+    amfs-sqlite is uninstalled. Needs no MEMORY_DB.
 
     JSON: {"installed", "changed", "paths"}.
     """
@@ -114,7 +114,7 @@ def _script(program: str) -> EntryPoint:
     for script in entry_points(group="console_scripts", name=program):
         return script
     if program in PROGRAMS:
-        raise click.UsageError(f"{program} is not installed here: pip install {PROGRAMS[program]}")
+        raise click.UsageError(f"{program} is not installed here: pip install {PROGRAMS[program]}.")
     installed = [name for name in PROGRAMS if entry_points(group="console_scripts", name=name)]
     known = ", ".join(installed) or "none"
     raise click.UsageError(f"{quoted(program)} is no program here. Of the SDK's there are: {known}.")
@@ -123,7 +123,7 @@ def _script(program: str) -> EntryPoint:
 def _check_sdk() -> None:
     missing = [name for name in SDK if find_spec(name) is None]
     if missing:
-        raise click.UsageError("The AMFS Python SDK is not installed here: pip install 'amfs-sqlite[amfs]'")
+        raise click.UsageError("The AMFS Python SDK is not installed here: pip install 'amfs-sqlite[amfs]'.")
 
 
 def _written(path: Path, text: str) -> bool:

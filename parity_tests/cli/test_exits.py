@@ -41,7 +41,7 @@ READING = [
 CHANGING = [("packets", "release", CLAIMED), ("packets", "cancel", OPEN)]
 # Programs, and commands with tests of their own.
 ELSEWHERE = {"anchor", "archive", "backup", "demo", "doctor", "erase"}
-ELSEWHERE |= {"export", "import", "mcp", "prune", "restore"}
+ELSEWHERE |= {"export", "import", "install-hook", "mcp", "prune", "restore", "run"}
 
 
 def said(ran: Ran, code: int, error: str) -> str:

@@ -15,7 +15,7 @@ from parity_tests.ledger import proves
     "words",
     [
         (),
-        *[(name,) for name in main.app.commands if name not in ("mcp", "demo")],
+        *[(name,) for name in main.app.commands if name not in ("mcp", "demo", "run")],
         *[("packets", name) for name in ("list", "show", "release", "cancel")],
     ],
     ids=" ".join,

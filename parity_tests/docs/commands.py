@@ -48,6 +48,12 @@ IN_A_CLONE = (
 )
 # What starts a server of ours: as it is, without being installed, or when a client wants it.
 SERVERS = (("amfs-sqlite-mcp",), ("amfs-sqlite", "mcp"))
+# The server of the AMFS Python SDK, which we start.
+SDK_SERVER = ("amfs-sqlite", "run", "amfs-mcp-server")
+# Changes the Python that runs the tests: a test of its own does it to another one.
+HOOK = ("amfs-sqlite", "install-hook")
+# Programs of the SDK, which do with the hook what they do when we run them.
+SDK_PROGRAMS = ("amfs",)
 
 # Where `make setup` puts them, as it is typed in a clone.
 CLONE_SCRIPTS = ".venv/bin/"
@@ -107,7 +113,7 @@ class Command:
         if words[:2] == ("uvx", "--from"):
             words = words[3:]
         started = Command(words, self.variables)
-        return None if started.begins(*SERVERS) is None else started
+        return None if started.begins(*SERVERS, SDK_SERVER) is None else started
 
 
 class Workshop:
@@ -121,7 +127,7 @@ class Workshop:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("MEMORY_", "XDG_", "PIP_", "PYTHON")) and name != "AGENT_ID"
+            if not name.startswith(("MEMORY_", "AMFS_", "XDG_", "PIP_", "PYTHON")) and name != "AGENT_ID"
         }
         self.environment = kept | {
             "HOME": str(self.home),

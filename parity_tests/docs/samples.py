@@ -49,6 +49,12 @@ def file_name(block: Block) -> str:
     return named[1] if named else "sample.py"
 
 
+def configuration_name(block: Block) -> str | None:
+    """The file that a configuration is, which its first line names in a comment."""
+    named = re.match(r"# (\w+\.yaml)\n", block.text)
+    return named[1] if named else None
+
+
 def alike(printed: str, shown: str) -> bool:
     r"""Whether a document shows what was printed, but for what differs from run to run.
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,10 +15,13 @@ from bridge.settings import SETTINGS
 from parity_tests.docs import pages, samples
 from parity_tests.docs.commands import (
     CLIENTS,
+    HOOK,
     IN_A_CLONE,
     INSTALLERS,
     MODULES,
     OURS,
+    SDK_PROGRAMS,
+    SDK_SERVER,
     Command,
     UnknownCommandError,
     Workshop,
@@ -66,7 +70,9 @@ class Reader:
                 servers = samples.servers(block)
                 assert servers, "names no server"
                 for server in servers:
-                    assert self.workshop.tools(server) == list(TOOLS)
+                    self.serve(server)
+            case "yaml" if (named := samples.configuration_name(block)) is not None:
+                (self.workshop.folder / named).write_text(block.text, encoding="utf-8")
             case "markdown":
                 names = {*TOOLS, *(name for tool in TOOLS.values() for name in tool.arguments.model_fields)}
                 assert set(re.findall(r"`([^`]+)`", block.text)) <= names
@@ -77,19 +83,33 @@ class Reader:
         """Run a command of ours; of a command of others see that it is one that leads to ours."""
         command = step.command
         if (server := command.server()) is not None and not command.only_asks():
-            assert self.workshop.tools(server) == list(TOOLS)
+            self.serve(server)
         elif (what := command.begins(*INSTALLERS)) is not None:
             assert len(what) == 1
             assert what[0] in installable()
         elif (what := command.begins(*IN_A_CLONE)) is not None:
             assert what[0] in project_targets()
             assert all((pages.ROOT / path).exists() for path in what[1:]), what
+        elif (what := command.begins(HOOK)) is not None:
+            assert what in ((), ("--remove",))
+        elif command.words[:1] and command.words[0] in SDK_PROGRAMS:
+            self.perform(
+                samples.Step(replace(command, words=("amfs-sqlite", "run", *command.words)), step.shown)
+            )
         elif command.words[:1] and command.words[0] in OURS:
             printed = self.workshop.run(command)
             if step.shown is not None:
                 assert samples.alike(printed, step.shown), printed
         else:
             raise UnknownCommandError(samples.spelled(command))
+
+    def serve(self, server: Command) -> None:
+        """See that a server lists its tools."""
+        tools = self.workshop.tools(server)
+        if server.begins(SDK_SERVER) is None:
+            assert tools == list(TOOLS)
+        else:
+            assert "amfs_write" in tools
 
 
 def commands_in_sentences(page: str) -> list[Command]:
@@ -131,7 +151,8 @@ def test_every_command_in_a_sentence_can_be_given(
     monkeypatch.chdir(workshop.folder)
     claimed = claimed_packet(capsys)
     for command in commands_in_sentences(page):
-        if command.words[0] == "amfs-sqlite" and command.server() is None:
+        in_this_process = command.words[1:2] not in (("run",), HOOK[1:])
+        if command.words[0] == "amfs-sqlite" and command.server() is None and in_this_process:
             words = [claimed if word == "ID" else word for word in command.words[1:]]
             assert main(words) == 0, f"{page}: {samples.spelled(command)}"
         elif command.begins(("python", "-m")) is not None:
