@@ -1,10 +1,12 @@
 """Recalls: what stands beside a key without being written in its versions, and the embedding of a version."""
 
+import math
 import sys
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.sqlite import entries
 from amfs_sqlite.sqlite.rows import entry_of
@@ -45,6 +47,7 @@ ON CONFLICT (key_id) DO UPDATE SET tier = coalesce(excluded.tier, tier),
 CARRY_VECTOR = """
 INSERT OR REPLACE INTO vectors (version_id, dimension, vector)
 SELECT ?, dimension, vector FROM vectors WHERE version_id = ?"""
+DROP_VECTOR = "DELETE FROM vectors WHERE version_id = ?"
 PUT_VECTOR = "INSERT OR REPLACE INTO vectors (version_id, dimension, vector) VALUES (?, ?, ?)"
 
 
@@ -183,8 +186,19 @@ def rank(tx: Transaction, entity_path: str, key: str, tier: int | None, score: f
 
 
 def put_vector(tx: Transaction, version_id: int, embedding: Sequence[float]) -> None:
-    """Keep the embedding that a version was written with."""
-    tx.run(PUT_VECTOR, (version_id, len(embedding), packed(embedding)))
+    """Keep the embedding that a version was written with.
+
+    Raises InvalidArgumentError for a number that single precision does not have.
+    """
+    vector = packed(embedding)
+    if not all(map(math.isfinite, unpacked(vector))):
+        raise InvalidArgumentError("embedding", "has a number that is none, or too large to be kept")
+    tx.run(PUT_VECTOR, (version_id, len(embedding), vector))
+
+
+def drop_vector(tx: Transaction, version_id: int) -> None:
+    """Take a version's embedding out: it tells of a value that is to be gone."""
+    tx.run(DROP_VECTOR, (version_id,))
 
 
 def carry_vector(tx: Transaction, version_id: int, before: int) -> None:

@@ -7,7 +7,7 @@ from amfs_sqlite.errors import EntryNotFoundError
 from amfs_sqlite.models import CommitEntry, CommitKind, EntryRef, RetentionReport
 from amfs_sqlite.rules.hashing import content_hash
 from amfs_sqlite.rules.retention import ERASED_TOGETHER, Kept, Signature, Under, check_erased, kept
-from amfs_sqlite.sqlite import commits, entries, index, traces
+from amfs_sqlite.sqlite import commits, entries, index, recalls, traces
 from amfs_sqlite.sqlite.database import scrubbing
 from amfs_sqlite.sqlite.drafts import CommitDraft, as_listed
 from amfs_sqlite.sqlite.entries import BELOW, HERE, NOT_SYSTEM, PRESENT
@@ -168,6 +168,7 @@ def blank(tx: Transaction, each: Standing, indexed_through: int) -> None:
     scrubbing.mark(tx)
     tx.run(BLANK_VERSION, (each.id,))
     traces.blank(tx, each.id)
+    recalls.drop_vector(tx, each.id)
     is_current = each.id == each.current_id
     if is_current:
         entries.retag(tx, each.key_id, tx.value(TAGS, (each.key_id,)), ())
