@@ -2,19 +2,33 @@
 
 import os
 import weakref
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from amfs_core.abc import AdapterABC
+from amfs_core.abc import AdapterABC, WatchHandle
+from amfs_core.models import MemoryEntry, OutcomeRecord
 
 from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
 from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
-from amfs_sqlite.sync import commits, entries, integrity, outcomes, priorities, search, statistics, writes
+from amfs_sqlite.sync import (
+    commits,
+    entries,
+    integrity,
+    outcomes,
+    priorities,
+    priors,
+    search,
+    statistics,
+    writes,
+)
 from amfs_sqlite.sync.errors import as_sdk_errors
+from amfs_sqlite.sync.priors import Embedder
 from amfs_sqlite.sync.surface import reading, writing
+from amfs_sqlite.sync.watching import Callback, Watches
 
 
 class SyncSqliteAdapter(AdapterABC):
@@ -25,7 +39,8 @@ class SyncSqliteAdapter(AdapterABC):
     ``close`` it when done. Entries, outcomes and traces are filed under ``namespace``. Outcomes follow the
     SDK's own model (``amfs_core.evidence``). ``durability="full"`` survives a power cut with everything
     acknowledged; ``"normal"`` is faster and may lose the last commits to a power cut (never to a killed
-    process). ``busy_timeout_s`` is how long a write waits for another process.
+    process). ``busy_timeout_s`` is how long a write waits for another process. An ``embedder`` keeps with
+    outcomes what their tasks were like, for ``similar_outcomes`` and ``evidence_near``.
     """
 
     def __init__(
@@ -38,6 +53,7 @@ class SyncSqliteAdapter(AdapterABC):
         busy_timeout_s: float = 15.0,
         clock: Clock | None = None,
         ids: IdSource | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         with as_sdk_errors():
             self._database = BlockingDatabase(
@@ -50,8 +66,10 @@ class SyncSqliteAdapter(AdapterABC):
                 clock=SystemClock() if clock is None else clock,
                 ids=RandomIds() if ids is None else ids,
             )
+        self._watches = Watches(self._database)
+        self._embedder = embedder
         # One that nobody closed is closed with the program, or when nobody holds it any more.
-        self._close_once = weakref.finalize(self, self._database.close)
+        self._close_once = weakref.finalize(self, _close, self._watches, self._database)
 
     @property
     def namespace(self) -> str:
@@ -113,10 +131,24 @@ class SyncSqliteAdapter(AdapterABC):
             return self._nearest(search.embedded(query, embedder))
 
     # changes, outcomes
-    def watch(self, entity_path: str, callback: Any) -> Any:
-        raise NotImplementedError
+    def watch(self, entity_path: str, callback: Callback) -> WatchHandle:
+        with as_sdk_errors():
+            return self._watches.watch(entity_path, callback)
 
-    commit_outcome = writing(outcomes.commit_outcome)
+    def commit_outcome(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
+        return self._record(record, priors.task_embedding(record, self._embedder))
+
+    _record = writing(outcomes.commit_outcome)
     verify_integrity = reading(integrity.verify_integrity)
     list_outcomes = reading(outcomes.list_outcomes)
     count_outcomes = reading(outcomes.count_outcomes)
+    similar_outcomes = reading(priors.similar_outcomes)
+    action_stats = reading(priors.action_stats)
+    evidence_near = reading(priors.evidence_near)
+
+
+def _close(watches: Watches, database: BlockingDatabase) -> None:
+    try:
+        watches.close()
+    finally:
+        database.close()

@@ -86,6 +86,8 @@ class BlockingDatabase:
         self._writer: sqlite3.Connection | None = None
         self._unindexed = 0
         self._has_written = False
+        self.announce: Callable[[], None] = _nobody
+        """Called after every commit, by the thread that made it: to be set, and to return at once."""
         self._open()
 
     @property
@@ -170,6 +172,7 @@ class BlockingDatabase:
         self._has_written = True
         for job, answer in zip(jobs, answers, strict=True):
             job.answer = answer
+        self.announce()
 
     def _index_when_many(self) -> None:
         while self._unindexed >= UNINDEXED_LIMIT:
@@ -249,3 +252,7 @@ class BlockingDatabase:
             raise AdapterClosedError("is closed", MAKE_ANOTHER)
         if os.getpid() != self._process:
             raise AdapterClosedError("was made before this process was forked off", MAKE_ANOTHER)
+
+
+def _nobody() -> None:
+    """Nobody waits for news."""
