@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from amfs_core.models import MemoryEntry
+from amfs_core.scope import SqlScope
 
 from amfs_sqlite.errors import InvalidArgumentError, InvalidCursorError, quoted
 from amfs_sqlite.models import MAIN_BRANCH
@@ -24,6 +25,7 @@ from amfs_sqlite.rules.limits import (
 )
 from amfs_sqlite.rules.visibility import is_expired
 from amfs_sqlite.sqlite import recalls
+from amfs_sqlite.sqlite.predicates import scoped
 from amfs_sqlite.sqlite.recalls import Recalled
 from amfs_sqlite.sqlite.rows import microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
@@ -64,22 +66,20 @@ def list_entries(
     *,
     include_superseded: bool = False,
     branch: str = MAIN_BRANCH,
-    scope: Any = None,
+    scope: SqlScope | None = None,
     agent_id: str | None = None,
     order_by: str | None = None,
     limit: int | None = None,
     offset: int = 0,
 ) -> list[MemoryEntry]:
     """Entries of exactly this path, expired ones too, by path, key and version, or in the ``order_by`` of the
-    SDK's server: ``written_at`` or ``recall_count``, both highest first.
+    SDK's server: ``written_at`` or ``recall_count``, both highest first; those that ``scope`` lets through.
     """
     check_optional_text(entity_path, "entity_path")
     check_flag(include_superseded, "include_superseded")
     check_optional_text(agent_id, "agent_id")
     check_count(limit, "limit")
     check_whole_number(offset, "offset")
-    if scope is not None:
-        raise InvalidArgumentError("scope", "is a condition for PostgreSQL, which cannot be kept here")
     if order_by not in ORDERS:
         raise InvalidArgumentError(
             "order_by", f"is {quoted(order_by)}; choose 'written_at' or 'recall_count'"
@@ -87,12 +87,17 @@ def list_entries(
     each = "v" if include_superseded else "c"
     conditions = [] if entity_path is None else [EXACTLY]
     conditions += [] if agent_id is None else [WRITTEN_BY.format(each=each)]
+    asked: dict[str, Any] = {"entity_path": entity_path, "agent_id": agent_id}
+    if scope is not None:
+        condition, named = scoped(tx, scope.clause, scope.params, versions=include_superseded)
+        conditions.append(condition)
+        asked |= named
     order = ORDERS[order_by]
     with tx.elsewhere(branch=branch):
         found = recalls.each(
             tx,
             " AND ".join(conditions),
-            {"entity_path": entity_path, "agent_id": agent_id},
+            asked,
             versions=include_superseded,
             order=order and order.format(each=each),
             limit=limit,
