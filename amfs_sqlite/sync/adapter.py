@@ -15,14 +15,20 @@ from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
 from amfs_sqlite.sync import (
+    activity,
     commits,
+    digests,
     entries,
+    events,
     integrity,
+    learning,
     outcomes,
     priorities,
     priors,
+    reuse,
     search,
     statistics,
+    traces,
     writes,
 )
 from amfs_sqlite.sync.errors import as_sdk_errors
@@ -129,6 +135,26 @@ class SyncSqliteAdapter(AdapterABC):
         # Embedded before anything is read: an embedder may take long, or use the adapter itself.
         with as_sdk_errors():
             return self._nearest(search.embedded(query, embedder))
+
+    # traces, events, and what servers look up beside them
+    save_trace = writing(traces.save_trace)
+    get_trace = reading(traces.get_trace)
+    list_traces = reading(traces.list_traces)
+    count_traces = reading(traces.count_traces)
+    trace_read_counts = reading(traces.trace_read_counts)
+    list_traces_for_entry = reading(traces.list_traces_for_entry)
+    share_stats = reading(traces.share_stats)
+    log_event = writing(events.log_event)
+    list_events = reading(events.list_events)
+    get_event = reading(events.get_event)
+    record_reuse_event = writing(reuse.record_reuse_event)
+    reuse_summary = reading(reuse.reuse_summary)
+    upsert_digest = writing(digests.upsert_digest)
+    get_digest = reading(digests.get_digest)
+    list_digests = reading(digests.list_digests)
+    recent_task_texts = reading(learning.recent_task_texts)
+    learning_series = reading(learning.learning_series)
+    agent_summaries = reading(activity.agent_summaries)
 
     # changes, outcomes
     def watch(self, entity_path: str, callback: Callback) -> WatchHandle:

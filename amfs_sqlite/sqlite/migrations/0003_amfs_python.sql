@@ -179,11 +179,17 @@ CREATE TABLE digests (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reuse_events (
-    id         INTEGER PRIMARY KEY,
-    namespace  TEXT    NOT NULL,
-    agent_id   TEXT    NOT NULL,
-    created_at INTEGER NOT NULL,
-    record     TEXT    NOT NULL
+    id               INTEGER PRIMARY KEY,
+    namespace        TEXT    NOT NULL,
+    branch           TEXT    NOT NULL,
+    entity_path      TEXT    NOT NULL,
+    key              TEXT    NOT NULL,
+    entry_version    INTEGER,
+    written_by       TEXT,
+    reused_by        TEXT,
+    est_tokens_saved INTEGER NOT NULL,
+    surface          TEXT,
+    created_at       INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX reuse_events_by_time ON reuse_events (namespace, created_at);
 

@@ -1,0 +1,58 @@
+"""Events as the SDK means them, filed under the namespace that it names."""
+
+from datetime import datetime
+
+from amfs_core.models import Event
+
+from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.models import DEFAULT_NAMESPACE
+from amfs_sqlite.records.events import Event as StoredEvent
+from amfs_sqlite.rules.limits import check_name
+from amfs_sqlite.sqlite import events
+from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.translation import ours, theirs
+
+
+def log_event(tx: Transaction, event: Event) -> Event:
+    """Store an event under a new id, and return it with that."""
+    if not isinstance(event, Event):
+        raise InvalidArgumentError("event", f"is {quoted(event)}; it must be an amfs_core Event")
+    check_name(event.namespace, "namespace")
+    with tx.elsewhere(namespace=event.namespace):
+        return theirs(events.log_event(tx, ours(event, StoredEvent, "event")), Event)
+
+
+def list_events(
+    tx: Transaction,
+    agent_id: str,
+    namespace: str = DEFAULT_NAMESPACE,
+    *,
+    branch: str | None = None,
+    event_type: str | None = None,
+    since: datetime | None = None,
+    limit: int = 100,
+    offset: int = 0,
+    cursor: str | None = None,
+    until: datetime | None = None,
+) -> list[Event]:
+    check_name(namespace, "namespace")
+    with tx.elsewhere(namespace=namespace):
+        found = events.list_events(
+            tx,
+            agent_id,
+            branch=branch,
+            event_type=event_type,
+            since=since,
+            limit=limit,
+            offset=offset,
+            cursor=cursor,
+            until=until,
+        )
+    return [theirs(event, Event) for event in found]
+
+
+def get_event(tx: Transaction, event_id: str, namespace: str = DEFAULT_NAMESPACE) -> Event | None:
+    check_name(namespace, "namespace")
+    with tx.elsewhere(namespace=namespace):
+        found = events.get_event(tx, event_id)
+    return None if found is None else theirs(found, Event)

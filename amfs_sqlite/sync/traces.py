@@ -1,0 +1,99 @@
+"""Traces as the SDK means them, filed under the adapter's own namespace."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from amfs_core.models import DecisionTrace
+
+from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.records.traces import DecisionTrace as StoredTrace
+from amfs_sqlite.sqlite import traces
+from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.translation import ours, theirs
+
+
+def save_trace(tx: Transaction, trace: DecisionTrace) -> DecisionTrace:
+    """Store a trace under a new id, and return it with that."""
+    if not isinstance(trace, DecisionTrace):
+        raise InvalidArgumentError("trace", f"is {quoted(trace)}; it must be an amfs_core DecisionTrace")
+    return theirs(traces.save_trace(tx, ours(trace, StoredTrace, "trace")), DecisionTrace)
+
+
+def get_trace(tx: Transaction, trace_id: str) -> DecisionTrace | None:
+    found = traces.get_trace(tx, trace_id)
+    return None if found is None else theirs(found, DecisionTrace)
+
+
+def list_traces(
+    tx: Transaction,
+    *,
+    entity_path: str | None = None,
+    agent_id: str | None = None,
+    outcome_type: str | None = None,
+    limit: int = 100,
+    offset: int = 0,
+    cursor: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> list[DecisionTrace]:
+    found = traces.list_traces(
+        tx,
+        entity_path=entity_path,
+        agent_id=agent_id,
+        outcome_type=outcome_type,
+        limit=limit,
+        offset=offset,
+        cursor=cursor,
+        since=since,
+        until=until,
+    )
+    return [theirs(trace, DecisionTrace) for trace in found]
+
+
+def count_traces(
+    tx: Transaction,
+    *,
+    entity_path: str | None = None,
+    agent_id: str | None = None,
+    outcome_type: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> int:
+    return traces.count_traces(
+        tx,
+        entity_path=entity_path,
+        agent_id=agent_id,
+        outcome_type=outcome_type,
+        since=since,
+        until=until,
+    )
+
+
+def trace_read_counts(tx: Transaction, agent_id: str) -> dict[str, dict[str, int]]:
+    return {path: {**keys} for path, keys in traces.trace_read_counts(tx, agent_id).items()}
+
+
+def list_traces_for_entry(
+    tx: Transaction,
+    *,
+    agent_id: str,
+    session_id: str | None,
+    written_at: datetime | None = None,
+    limit: int = 5,
+) -> list[DecisionTrace]:
+    found = traces.list_traces_for_entry(
+        tx, agent_id=agent_id, session_id=session_id, written_at=written_at, limit=limit
+    )
+    return [theirs(trace, DecisionTrace) for trace in found]
+
+
+def share_stats(
+    tx: Transaction,
+    *,
+    since: datetime | None = None,
+    pair_limit: int = 20,
+    agent_ids: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    stats = traces.share_stats(tx, since=since, pair_limit=pair_limit, agent_ids=agent_ids)
+    return {"total": stats.total, "pairs": [pair.model_dump(by_alias=False) for pair in stats.pairs]}
