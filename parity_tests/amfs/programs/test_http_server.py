@@ -87,6 +87,19 @@ def test_the_client_of_the_server_reads_finds_and_credits_what_it_wrote(place: P
 
 
 @proves("programs.http-server")
+def test_a_list_is_paged_and_leaves_out_what_is_private_to_others(place: Place) -> None:
+    private = Provenance(agent_id="executor", session_id="s2", written_at=WRITTEN.written_at)
+    with served(place) as (_, url), client(url) as memory:
+        for key in ("a/1", "b", "c"):
+            memory.write(entry(key, key))
+        memory.write(entry("b/private", 1).model_copy(update={"provenance": private, "shared": False}))
+        first = got(url, "entries", entity_path="svc/api", limit="2")
+        last = got(url, "entries", entity_path="svc/api", limit="2", offset="2")
+    assert [each["key"] for page in (first, last) for each in page["entries"]] == ["a/1", "b", "c"]
+    assert (first["total"], last["total"]) == (3, 3)
+
+
+@proves("programs.http-server")
 def test_histories_commits_checks_and_briefings_are_served(place: Place) -> None:
     with served(place) as (_, url), client(url) as memory:
         for count in (3, 5):
