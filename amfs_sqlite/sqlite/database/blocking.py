@@ -16,6 +16,7 @@ from amfs_sqlite.sqlite.database import files, opening, tidying
 from amfs_sqlite.sqlite.database.groups import Groups, snapshot
 from amfs_sqlite.sqlite.database.inline import CACHED_STATEMENTS, READER_SETTINGS
 from amfs_sqlite.sqlite.database.lanes import GROUP_LIMIT, Answer, Body
+from amfs_sqlite.sqlite.database.later import Later
 from amfs_sqlite.sqlite.database.locking import WriteLock
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
 from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
@@ -25,6 +26,8 @@ from amfs_sqlite.sqlite.transaction import Transaction
 
 MEMORY = ":memory:"
 READERS_KEPT = 16
+LATER_S = 0.2
+"""How long what was deferred waits for a transaction at most."""
 MAKE_ANOTHER = "make another one on the same file"
 
 P = ParamSpec("P")
@@ -32,13 +35,20 @@ T = TypeVar("T")
 
 
 class _Job:
-    """What a thread wants written, and what became of it."""
+    """What a thread wants written, and what became of it; ``ended`` is told, where nobody waits for it."""
 
-    __slots__ = ("answer", "body")
+    __slots__ = ("answer", "body", "ended")
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Body, ended: Callable[[Answer], None] | None = None) -> None:
         self.body = body
+        self.ended = ended
         self.answer: Answer | None = None
+
+    def end(self, answer: Answer) -> None:
+        """It was committed, or failed."""
+        self.answer = answer
+        if self.ended is not None:
+            self.ended(answer)
 
 
 class BlockingDatabase:
@@ -82,10 +92,12 @@ class BlockingDatabase:
         self._process = os.getpid()
         self._turn = threading.Lock()
         self._waiting: deque[_Job] = deque()
+        self._deferred: set[_Job] = set()
         self._readers: deque[sqlite3.Connection] = deque()
         self._writer: sqlite3.Connection | None = None
         self._unindexed = 0
         self._has_written = False
+        self._later = Later(self.settle, LATER_S)
         self.announce: Callable[[], None] = _nobody
         """Called after every commit, by the thread that made it: to be set, and to return at once."""
         self._open()
@@ -93,6 +105,10 @@ class BlockingDatabase:
     @property
     def is_open(self) -> bool:
         return self._writer is not None
+
+    @property
+    def is_writable(self) -> bool:
+        return self._mode == "rw"
 
     def now_for(self, connection: sqlite3.Connection, ground: Ground | None = None) -> Transaction:
         """A transaction on this connection, in the namespace of the adapter and on the main branch."""
@@ -126,8 +142,7 @@ class BlockingDatabase:
             return result
 
         self._check_here()
-        if self._mode == "ro":
-            raise opening.refusal(self.path)
+        self._check_writable()
         own = _Job(job)
         self._waiting.append(own)
         with self._turn:
@@ -136,14 +151,40 @@ class BlockingDatabase:
             self._index_when_many()
         return self._of(own.answer)
 
+    def defer(self, body: Callable[[Transaction], None], ended: Callable[[Answer], None]) -> None:
+        """Run a storage function within the next transaction, or in one of its own after LATER_S at most.
+
+        ``ended`` is called behind it. It is to return at once, and may defer more.
+        """
+
+        def job(connection: sqlite3.Connection, ground: Ground | None) -> None:
+            body(self.now_for(connection, ground))
+
+        self._check_here()
+        self._check_writable()
+        own = _Job(job, ended)
+        self._deferred.add(own)
+        self._waiting.append(own)
+        self._later.soon()
+
+    def settle(self) -> None:
+        """Run what was deferred, now."""
+        if self._deferred and os.getpid() == self._process:
+            with self._turn:
+                while self._deferred and self.is_open:
+                    self._run_waiting(self._connected())
+
     def close(self) -> None:
         """Index what is pending and close every connection. Closing twice is closing once."""
         if os.getpid() != self._process:
             return
+        self._later.end()
         with self._turn:
-            writer, self._writer = self._writer, None
-            if writer is None:
+            if self._writer is None:
                 return
+            while self._waiting:
+                self._run_waiting(self._writer)
+            writer, self._writer = self._writer, None
             try:
                 if self._has_written and not self.in_memory:
                     tidying.tidy_up(
@@ -171,7 +212,8 @@ class BlockingDatabase:
             raise
         self._has_written = True
         for job, answer in zip(jobs, answers, strict=True):
-            job.answer = answer
+            self._deferred.discard(job)
+            job.end(answer)
         self.announce()
 
     def _index_when_many(self) -> None:
@@ -246,6 +288,10 @@ class BlockingDatabase:
         if self._writer is None:
             raise AdapterClosedError("is closed", MAKE_ANOTHER)
         return self._writer
+
+    def _check_writable(self) -> None:
+        if not self.is_writable:
+            raise opening.refusal(self.path)
 
     def _check_here(self) -> None:
         if self._writer is None:
