@@ -34,8 +34,9 @@ COUNTS = slice(17, 20)
 
 INCREMENT = f"""
 INSERT INTO recalls (key_id, recall_count)
-SELECT c.id, 1 FROM current AS c WHERE {entries.AT} AND {entries.PRESENT}
-ON CONFLICT (key_id) DO UPDATE SET recall_count = recall_count + 1"""
+SELECT c.id, :count FROM current AS c WHERE {entries.AT} AND {entries.PRESENT}
+ON CONFLICT (key_id) DO UPDATE SET recall_count = recall_count + excluded.recall_count
+RETURNING recall_count"""
 RAISE_COUNT = """
 INSERT INTO recalls (key_id, recall_count) VALUES (?, ?)
 ON CONFLICT (key_id) DO UPDATE SET recall_count = max(recall_count, excluded.recall_count)"""
@@ -169,9 +170,10 @@ def each(
     return map(recalled, tx.each(sql, here | page | dict(parameters or {})))
 
 
-def increment(tx: Transaction, entity_path: str, key: str) -> None:
-    """Count one more reading of a key; nothing where nothing is there."""
-    tx.run(INCREMENT, entries.place(tx, entity_path, key))
+def increment(tx: Transaction, entity_path: str, key: str, count: int = 1) -> int | None:
+    """Count more readings of a key, and say how many there are; None where nothing is there."""
+    rows = tx.all(INCREMENT, entries.place(tx, entity_path, key) | {"count": count})
+    return rows[0][0] if rows else None
 
 
 def raise_count(tx: Transaction, key_id: int, count: int) -> None:

@@ -10,7 +10,7 @@ from amfs_core.abc import AdapterABC, WatchHandle
 from amfs_core.models import MemoryEntry, OutcomeRecord
 
 from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
-from amfs_sqlite.models import DEFAULT_NAMESPACE
+from amfs_sqlite.models import DEFAULT_NAMESPACE, MAIN_BRANCH
 from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
@@ -33,7 +33,8 @@ from amfs_sqlite.sync import (
 )
 from amfs_sqlite.sync.errors import as_sdk_errors
 from amfs_sqlite.sync.priors import Embedder
-from amfs_sqlite.sync.surface import reading, writing
+from amfs_sqlite.sync.recalling import RecallCounts
+from amfs_sqlite.sync.surface import peeking, reading, writing
 from amfs_sqlite.sync.watching import Callback, Watches
 
 
@@ -73,9 +74,10 @@ class SyncSqliteAdapter(AdapterABC):
                 ids=RandomIds() if ids is None else ids,
             )
         self._watches = Watches(self._database)
+        self._recalls = RecallCounts(self._database)
         self._embedder = embedder
         # One that nobody closed is closed with the program, or when nobody holds it any more.
-        self._close_once = weakref.finalize(self, _close, self._watches, self._database)
+        self._close_once = weakref.finalize(self, _close, self._watches, self._recalls, self._database)
 
     @property
     def namespace(self) -> str:
@@ -100,14 +102,23 @@ class SyncSqliteAdapter(AdapterABC):
         self.close()
 
     # entries
-    read = reading(entries.read)
+    def read(
+        self, entity_path: str, key: str, *, min_confidence: float = 0.0, branch: str = MAIN_BRANCH
+    ) -> MemoryEntry | None:
+        found = self._read(entity_path, key, min_confidence=min_confidence, branch=branch)
+        return None if found is None else self._recalls.counted(found)
+
+    _read = peeking(entries.read)
     write = writing(writes.write)
     write_batch = writing(writes.write_batch)
     list = reading(entries.list_entries)
     read_at_version = reading(entries.read_at_version)
     list_expired = reading(entries.list_expired)
     list_entries_for_agent = reading(entries.list_entries_for_agent)
-    increment_recall_count = writing(entries.increment_recall_count)
+
+    def increment_recall_count(self, entity_path: str, key: str, *, branch: str = MAIN_BRANCH) -> None:
+        with as_sdk_errors():
+            self._recalls.increment(entity_path, key, branch)
 
     # commits
     save_commit = writing(commits.save_commit)
@@ -173,8 +184,9 @@ class SyncSqliteAdapter(AdapterABC):
     evidence_near = reading(priors.evidence_near)
 
 
-def _close(watches: Watches, database: BlockingDatabase) -> None:
+def _close(watches: Watches, recalls: RecallCounts, database: BlockingDatabase) -> None:
     try:
         watches.close()
+        recalls.flush()
     finally:
         database.close()

@@ -164,12 +164,6 @@ def _position(cursor: str | None) -> tuple[datetime | None, Sequence[Any]]:
     return at, after
 
 
-def increment_recall_count(tx: Transaction, entity_path: str, key: str, *, branch: str = MAIN_BRANCH) -> None:
-    check_asked(entity_path, key, None)
-    with tx.elsewhere(branch=branch):
-        recalls.increment(tx, entity_path, key)
-
-
 def shown(found: Recalled, branch: str = MAIN_BRANCH) -> MemoryEntry:
     """As the SDK has it."""
     return shown_entry(found.entry, found.recall, branch)

@@ -20,7 +20,19 @@ class OnBlockingDatabase(Protocol):
 
 
 def reading(body: Callable[Concatenate[Transaction, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """A method that runs this function in a snapshot."""
+    """A method that runs this function in a snapshot of all that was asked for before."""
+
+    @wraps(body)
+    def method(self: OnBlockingDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with as_sdk_errors():
+            self._database.settle()
+            return self._database.read(body, *args, **kwargs)
+
+    return as_method(method, body)
+
+
+def peeking(body: Callable[Concatenate[Transaction, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """As ``reading``, without what was put off."""
 
     @wraps(body)
     def method(self: OnBlockingDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,5 +1,6 @@
 """The SDK's models as ours and back. Fields that only one side has are kept, never dropped."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -36,14 +37,32 @@ NOTHING_SAID: dict[str, Any] = {
 """Of every field, in order."""
 FIELDS: dict[type, set[str]] = {kind: set(kind.model_fields) for kind in (sdk.MemoryEntry, sdk.Provenance)}
 """Shared by all that ``_whole`` makes: nothing adds a name to it that is not there."""
+PLAIN = (None, list, dict)
+"""What makes a default that is always the same."""
 
 
 def ours(given: pydantic.BaseModel, kind: type[Ours], argument: str = "model") -> Ours:
     """Our model of the same fields. Raises InvalidArgumentError for what cannot be stored."""
     try:
-        return kind.model_validate_json(given.model_dump_json(exclude_defaults=True))
+        said = json.loads(given.model_dump_json())
+        _leave_out_what_goes_without_saying(given, said)
+        return kind.model_validate_json(json.dumps(said))
     except ValueError as error:
         raise InvalidArgumentError(argument, f"cannot be stored: {_first_line(error)}") from error
+
+
+def _leave_out_what_goes_without_saying(given: pydantic.BaseModel, said: dict[str, Any]) -> None:
+    """Defaults, but for those made when asked for: that an event is of this very instant has to be said."""
+    for name, field in type(given).model_fields.items():
+        value = getattr(given, name)
+        if field.default_factory in PLAIN and value == field.get_default(call_default_factory=True):
+            del said[name]
+        else:
+            several = value if isinstance(value, list) else [value]
+            dumped = said[name] if isinstance(value, list) else [said[name]]
+            for each, its in zip(several, dumped, strict=True):
+                if isinstance(each, pydantic.BaseModel):
+                    _leave_out_what_goes_without_saying(each, its)
 
 
 def theirs(stored: Model, kind: type[Theirs]) -> Theirs:

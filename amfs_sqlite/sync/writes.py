@@ -9,6 +9,7 @@ from amfs_core.exceptions import VersionConflictError
 from amfs_core.models import MemoryEntry, Provenance
 
 from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.models import MemoryEntry as StoredEntry
 from amfs_sqlite.rules.commits import check_change_count, check_signature, prepare_entry
 from amfs_sqlite.rules.limits import check_several
 from amfs_sqlite.rules.values import decode
@@ -41,7 +42,7 @@ def write_batch(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryE
     with tx.elsewhere(branch=branches.pop()):
         draft = commits.begin(tx)
         counts: Counter[tuple[str, str]] = Counter()
-        written = [_write(tx, draft, counts, entry) for entry in entries]
+        written = [_write(tx, draft, counts, *each) for each in zip(entries, stored, strict=True)]
         made = commits.append(
             tx,
             draft,
@@ -57,7 +58,11 @@ def write_batch(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryE
 
 
 def _write(
-    tx: Transaction, draft: CommitDraft, counts: "Counter[tuple[str, str]]", given: MemoryEntry
+    tx: Transaction,
+    draft: CommitDraft,
+    counts: "Counter[tuple[str, str]]",
+    given: MemoryEntry,
+    stored: StoredEntry,
 ) -> MemoryEntry:
     """Append the entry as the next version of its key; as the SDK has it, but for the id of the commit.
 
@@ -70,7 +75,7 @@ def _write(
     _check_version(given, found, earlier)
     if found is not None and not earlier and _is_of_the_same_record(given, found):
         given = inherit_evidence(given, shown_entry(*found.recalled))
-    stored = stored_entry(given)
+        stored = stored_entry(given)
     change = prepare_entry(stored.copied(value=None), given.value, tx.policy)
     before = None if found is None else found.standing
     changes: dict[str, Any] = {"value": decode(change.value), "content_hash": change.content_hash}
