@@ -22,9 +22,14 @@ NEWEST_FIRST = "ORDER BY e.created_at DESC, e.event_id DESC LIMIT :limit OFFSET 
 
 def log_event(tx: Transaction, event: Event) -> Event:
     logged, record = prepared(event, tx.ids.hex(ID_DIGITS), tx.namespace, tx.now)
-    named = (tx.namespace, logged.id, logged.agent_id, logged.branch, logged.event_type)
-    tx.run(INSERT, (*named, optional_microseconds(logged.created_at), record))
+    put(tx, logged, record)
     return model_of(record, Event)
+
+
+def put(tx: Transaction, logged: Event, record: str) -> None:
+    """Store an event that is whole, and the text of its record."""
+    named = (logged.namespace, logged.id, logged.agent_id, logged.branch, logged.event_type)
+    tx.run(INSERT, (*named, optional_microseconds(logged.created_at), record))
 
 
 def list_events(

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from amfs_core.abc import AdapterABC, WatchHandle
-from amfs_core.models import MemoryEntry, OutcomeRecord
+from amfs_core.models import Event, MemoryEntry, OutcomeRecord
 
 from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
 from amfs_sqlite.models import DEFAULT_NAMESPACE, MAIN_BRANCH
@@ -155,7 +155,11 @@ class SyncSqliteAdapter(AdapterABC):
     trace_read_counts = reading(traces.trace_read_counts)
     list_traces_for_entry = reading(traces.list_traces_for_entry)
     share_stats = reading(traces.share_stats)
-    log_event = writing(events.log_event)
+
+    def log_event(self, event: Event) -> Event:
+        with as_sdk_errors():
+            return events.log_event(self._database, event)
+
     list_events = reading(events.list_events)
     get_event = reading(events.get_event)
     record_reuse_event = writing(reuse.record_reuse_event)

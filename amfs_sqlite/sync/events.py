@@ -1,5 +1,6 @@
 """Events as the SDK means them, filed under the namespace that it names."""
 
+import logging
 from datetime import datetime
 
 from amfs_core.models import Event
@@ -7,19 +8,36 @@ from amfs_core.models import Event
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.records.events import Event as StoredEvent
+from amfs_sqlite.rules.events import ID_DIGITS, prepared
 from amfs_sqlite.rules.limits import check_name
 from amfs_sqlite.sqlite import events
+from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
+from amfs_sqlite.sqlite.database.lanes import Answer
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync.translation import ours, theirs
 
+_log = logging.getLogger("amfs_sqlite")
 
-def log_event(tx: Transaction, event: Event) -> Event:
-    """Store an event under a new id, and return it with that."""
+
+def log_event(database: BlockingDatabase, event: Event) -> Event:
+    """Log an event under a new id, and return it with that.
+
+    It is stored with the next transaction, or within LATER_S: the SDK logs one beside every read and write,
+    and a transaction for each would take longer than what it tells of. Whoever asks this adapter for events
+    sees it at once. A process that is killed loses the events of that while.
+    """
     if not isinstance(event, Event):
         raise InvalidArgumentError("event", f"is {quoted(event)}; it must be an amfs_core Event")
     check_name(event.namespace, "namespace")
-    with tx.elsewhere(namespace=event.namespace):
-        return theirs(events.log_event(tx, ours(event, StoredEvent, "event")), Event)
+    given = ours(event, StoredEvent, "event")
+    logged, record = prepared(given, database.ids.hex(ID_DIGITS), event.namespace, database.now())
+    database.defer(lambda tx: events.put(tx, logged, record), _tell)
+    return theirs(logged, Event)
+
+
+def _tell(answer: Answer) -> None:
+    if answer.error is not None:
+        _log.error("an event could not be stored: %s", answer.error)
 
 
 def list_events(

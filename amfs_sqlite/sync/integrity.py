@@ -6,12 +6,9 @@ from amfs_core.hashing import IntegrityReport
 
 from amfs_sqlite.models import MAIN_BRANCH, Finding
 from amfs_sqlite.rules.limits import check_name, check_optional_text
-from amfs_sqlite.sqlite import entries, integrity
+from amfs_sqlite.sqlite import integrity, listings
 from amfs_sqlite.sqlite.transaction import Transaction
 
-COUNT = f"""
-SELECT count(*) FROM versions AS v JOIN current AS c ON c.id = v.key_id
-WHERE {entries.HERE} AND (:entity_path IS NULL OR c.entity_path = :entity_path)"""
 BREAKS = frozenset({"gap", "link", "order", "commit", "head", "anchor"})
 """What breaks a chain: of versions, or of commits. Everything else is corruption."""
 NOT_KNOWN = "not known"
@@ -29,8 +26,8 @@ def verify_integrity(
     check_optional_text(entity_path, "entity_path")
     check_name(branch, "branch")
     report = IntegrityReport()
-    here = {"namespace": tx.namespace, "branch": branch, "entity_path": entity_path}
-    report.total_checked = tx.value(COUNT, here)
+    with tx.elsewhere(branch=branch):
+        report.total_checked = listings.count_versions(tx, entity_path)
     found = [each for each in integrity.verify(tx).findings if _is_about(each, entity_path)]
     report.corrupted = [_item(each, "hash") for each in found if each.code not in BREAKS]
     report.chain_breaks = [_item(each, "chain") for each in found if each.code in BREAKS]

@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable
+from datetime import datetime
 from typing import Concatenate, ParamSpec, TypeVar
 
 from amfs_sqlite.clock import Clock, IdSource
@@ -85,7 +86,7 @@ class BlockingDatabase:
         self._durability = durability
         self._mode = mode
         self._clock = clock
-        self._ids = ids
+        self.ids = ids
         self._lock = WriteLock(self.path, in_memory=self.in_memory, timeout_s=busy_timeout_s)
         self._groups = Groups(self.path, namespace, self._lock)
         self._target = MEMORY
@@ -110,9 +111,13 @@ class BlockingDatabase:
     def is_writable(self) -> bool:
         return self._mode == "rw"
 
+    def now(self) -> datetime:
+        """The present instant, aware, in UTC."""
+        return self._clock.now()
+
     def now_for(self, connection: sqlite3.Connection, ground: Ground | None = None) -> Transaction:
         """A transaction on this connection, in the namespace of the adapter and on the main branch."""
-        return Transaction(connection, self.namespace, self.policy, self._ids, self._clock.now(), ground)
+        return Transaction(connection, self.namespace, self.policy, self.ids, self.now(), ground)
 
     def read(self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a storage function in a snapshot of its own; it must not write."""
@@ -256,7 +261,7 @@ class BlockingDatabase:
             opening.check_readable(connection, self._lock, self.path)
             return
         opening.set_up(connection, self._lock, self._durability)
-        opening.bring_up(connection, self._lock, self.path, self._clock.now(), self._ids)
+        opening.bring_up(connection, self._lock, self.path, self.now(), self.ids)
         if not self.in_memory:
             self._lock.patiently(lambda: opening.use_write_ahead_log(connection))
 

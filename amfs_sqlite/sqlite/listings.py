@@ -1,0 +1,104 @@
+"""Lists of entries as the AMFS Python SDK asks for them: one path, an author, an order, a page."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.sqlite import entries, recalls
+from amfs_sqlite.sqlite.recalls import Recalled
+from amfs_sqlite.sqlite.rows import microseconds, optional_microseconds
+from amfs_sqlite.sqlite.transaction import Transaction
+
+OF_PATH = "c.entity_path = :entity_path"
+WRITTEN_BY = "{each}.agent_id = :agent_id"
+BY_WRITING = "{each}.written_at DESC, c.entity_path DESC, c.key DESC, {each}.version DESC"
+ORDERS = {
+    None: "",
+    "written_at": BY_WRITING,
+    "recall_count": f"coalesce(r.recall_count, 0) DESC, {BY_WRITING}",
+}
+ONE_VERSION = f"{OF_PATH} AND c.key = :key AND v.version = :version"
+EXPIRED = "c.ttl_at IS NOT NULL AND c.ttl_at <= :now"
+SOONEST_FIRST = "c.ttl_at, c.entity_path, c.key"
+OF_AGENT = """
+c.agent_id = :agent_id AND (:since IS NULL OR c.written_at >= :since)
+AND (:until IS NULL OR c.written_at < :until) AND (:at IS NULL OR
+    (c.written_at, c.entity_path, c.key, c.version) < (:at, :after_path, :after_key, :after_version))"""
+COUNT_VERSIONS = f"""
+SELECT count(*) FROM versions AS v JOIN current AS c ON c.id = v.key_id
+WHERE {entries.HERE} AND (:entity_path IS NULL OR {OF_PATH})"""
+
+
+class Behind(NamedTuple):
+    """The entry that a page begins behind, newest first; all None where it begins at the newest."""
+
+    at: datetime | None = None
+    path: str | None = None
+    key: str | None = None
+    version: int | None = None
+
+
+def listed(
+    tx: Transaction,
+    entity_path: str | None,
+    *,
+    versions: bool,
+    agent_id: str | None = None,
+    order_by: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> Iterator[Recalled]:
+    """Entries, or all versions, of exactly this path; None is everywhere. By path, key and version, or by
+    ``written_at`` or ``recall_count``, highest first.
+    """
+    if order_by not in ORDERS:
+        raise InvalidArgumentError(
+            "order_by", f"is {quoted(order_by)}; choose 'written_at' or 'recall_count'"
+        )
+    each = "v" if versions else "c"
+    conditions = [] if entity_path is None else [OF_PATH]
+    conditions += [] if agent_id is None else [WRITTEN_BY.format(each=each)]
+    return recalls.each(
+        tx,
+        " AND ".join(conditions),
+        {"entity_path": entity_path, "agent_id": agent_id},
+        versions=versions,
+        order=ORDERS[order_by].format(each=each),
+        limit=limit,
+        offset=offset,
+    )
+
+
+def one_version(tx: Transaction, entity_path: str, key: str, version: int) -> Recalled | None:
+    """A version that has a value; None where there is none."""
+    at = {"entity_path": entity_path, "key": key, "version": version}
+    return next(recalls.each(tx, ONE_VERSION, at, versions=True), None)
+
+
+def expired(tx: Transaction, now: datetime, limit: int) -> Iterator[Recalled]:
+    """Entries whose ttl has passed, the longest expired first."""
+    return recalls.each(tx, EXPIRED, {"now": microseconds(now)}, order=SOONEST_FIRST, limit=limit)
+
+
+def of_agent(
+    tx: Transaction, agent_id: str, since: datetime | None, until: datetime | None, behind: Behind
+) -> Iterator[Recalled]:
+    """Entries by this agent, newest first; ``since`` is inclusive, ``until`` is not."""
+    asked = {
+        "agent_id": agent_id,
+        "since": optional_microseconds(since),
+        "until": optional_microseconds(until),
+        "at": optional_microseconds(behind.at),
+        "after_path": behind.path,
+        "after_key": behind.key,
+        "after_version": behind.version,
+    }
+    return recalls.each(tx, OF_AGENT, asked, order=BY_WRITING.format(each="c"))
+
+
+def count_versions(tx: Transaction, entity_path: str | None) -> int:
+    """How many versions there are, withdrawn ones too."""
+    here = {"namespace": tx.namespace, "branch": tx.branch, "entity_path": entity_path}
+    found: int = tx.value(COUNT_VERSIONS, here)
+    return found
