@@ -16,7 +16,7 @@ MADE_UP = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 # What str and JSON spell differently, what is another thing in lower case, and what escapes.
-TRICKY = "aAnN1.- \"'\\,:{}[]/_%\n\t\x00\x1f\x7f\xa0éÉ\u0130\u212aΣσ\u2028😀"
+TRICKY = "aAnN1.- \"'\\,:{}[]/_%\n\t\x00\x1f\x7f\xa0éÉ\u0130\u212a\u03a3\u03c3\u2028😀"
 WORDS = ("None", "null", "True", "retry", "Pool-size", "one", "1e5", "İ", "ΟΔΟΣ")
 
 

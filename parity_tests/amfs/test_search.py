@@ -43,9 +43,14 @@ def queries(draw: st.DrawFn, stored: list[MemoryEntry]) -> SearchQuery:
     )
 
 
+def searched(adapter: SyncSqliteAdapter, **asked: Any) -> list[MemoryEntry]:
+    found: Any = adapter.search(SearchQuery(**asked))
+    return list(found)
+
+
 def by_the_sdk(adapter: SyncSqliteAdapter, query: SearchQuery) -> list[MemoryEntry]:
     """What the SDK's own search makes of ``list``; then tiers and artifacts, which it leaves to adapters."""
-    found = AdapterABC.search(adapter, query.model_copy(update={"limit": ALL}))
+    found: Any = AdapterABC.search(adapter, query.model_copy(update={"limit": ALL}))
     kept = [
         each
         for each in found
@@ -106,7 +111,7 @@ def test_python_spells_a_value_in_its_own_way(
     sdk_adapter: SyncSqliteAdapter, value: object, query: str, is_found: bool
 ) -> None:
     written = sdk_adapter.write(entry(value=value))
-    assert sdk_adapter.search(SearchQuery(query=query)) == ([written] if is_found else [])
+    assert searched(sdk_adapter, query=query) == ([written] if is_found else [])
 
 
 @proves("amfs-search.artifacts")
@@ -117,11 +122,11 @@ def test_artifacts_stand_behind_all_others_or_are_left_out(
     sdk_adapter.write(entry(key="file", minute=9, confidence=1.0, is_artifact=True))
     sdk_adapter.write(entry(key="file", minute=9, confidence=1.0, is_artifact=True))
     sdk_adapter.write(entry(key="fact", confidence=0.1))
-    found = sdk_adapter.search(SearchQuery(sort_by=sort_by))
+    found = searched(sdk_adapter, sort_by=sort_by)
     assert [each.key for each in found] == ["fact", "file"]
-    kept = sdk_adapter.search(SearchQuery(sort_by=sort_by, include_artifacts=False))
+    kept = searched(sdk_adapter, sort_by=sort_by, include_artifacts=False)
     assert [each.key for each in kept] == ["fact"]
-    assert [each.key for each in sdk_adapter.search(SearchQuery(sort_by=sort_by, limit=1))] == ["fact"]
+    assert [each.key for each in searched(sdk_adapter, sort_by=sort_by, limit=1)] == ["fact"]
 
 
 @proves("amfs-search.tiers")
@@ -129,9 +134,7 @@ def test_a_search_of_little_depth_stays_in_the_upper_tiers(sdk_adapter: SyncSqli
     for key in ("hot", "warm", "archived", "unranked"):
         sdk_adapter.write(entry(key=key))
     sdk_adapter.update_tiers({"service/hot": 1, "service/warm": 2, "service/archived": 3}, {})
-    found = {
-        depth: {each.key for each in sdk_adapter.search(SearchQuery(depth=depth))} for depth in (1, 2, 3)
-    }
+    found = {depth: {each.key for each in searched(sdk_adapter, depth=depth)} for depth in (1, 2, 3)}
     assert found == {1: {"hot"}, 2: {"hot", "warm"}, 3: {"hot", "warm", "archived", "unranked"}}
 
 
@@ -141,7 +144,7 @@ def test_several_paths_are_searched_as_one(sdk_adapter: SyncSqliteAdapter) -> No
         sdk_adapter.write(entry(path))
 
     def found(**asked: Any) -> list[str]:
-        return [each.entity_path for each in sdk_adapter.search(SearchQuery(**asked))]
+        return [each.entity_path for each in searched(sdk_adapter, **asked)]
 
     assert found(entity_paths=["a", "c"]) == ["a", "c"]
     assert found(entity_paths=["a", "a/b"], include_descendants=True) == ["a", "a/b"]
@@ -154,7 +157,7 @@ def test_what_was_withdrawn_is_not_found(sdk_adapter: SyncSqliteAdapter) -> None
     kept = sdk_adapter.write(entry(value="old words"))
     changed = sdk_adapter.write(entry(key="b", value="old words"))
     sdk_adapter.write(changed.model_copy(update={"value": "new words", "version": 1}))
-    assert sdk_adapter.search(SearchQuery(query="old")) == [kept]
+    assert searched(sdk_adapter, query="old") == [kept]
 
 
 @proves("amfs-search.since")
@@ -179,10 +182,11 @@ def test_a_question_that_makes_no_sense_is_refused_by_name(
     sdk_adapter: SyncSqliteAdapter, asked: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(AdapterError, match=named):
-        sdk_adapter.search(SearchQuery(**asked))
+        searched(sdk_adapter, **asked)
 
 
 @proves("amfs-search.refused")
 def test_what_is_no_query_is_refused(sdk_adapter: SyncSqliteAdapter) -> None:
+    anything: Any = "retry"
     with pytest.raises(AdapterError, match="SearchQuery"):
-        sdk_adapter.search("retry")
+        sdk_adapter.search(anything)
