@@ -1,11 +1,13 @@
 """`run` and `install-hook`: the programs of the AMFS Python SDK, unmodified, on this adapter."""
 
+import py_compile
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -99,11 +101,13 @@ def install_hook(*, remove: bool, as_json: bool) -> None:
     folder = Path(sysconfig.get_path("purelib"))
     pth, module = folder / f"{HOOK_MODULE}.pth", folder / f"{HOOK_MODULE}.py"
     if remove:
-        changed = [path for path in (pth, module) if _removed(path)]
+        compiled = Path(cache_from_source(str(module)))
+        changed = [path for path in (pth, module, compiled) if _removed(path)]
     else:
         _check_sdk()
         source = Path(sdk_hook.__file__).read_text(encoding="utf-8")
         changed = [path for path, text in ((module, source), (pth, PTH)) if _written(path, text)]
+        _compile(module)
     paths = [str(path) for path in (module, pth)]
     document = {"installed": not remove, "changed": bool(changed), "paths": paths}
     answer(lambda: document, lambda out: _rows(out, paths, done=_told(remove, changed)), as_json=as_json)
@@ -128,25 +132,37 @@ def _check_sdk() -> None:
 
 def _written(path: Path, text: str) -> bool:
     """Whether this had to be written. It appears whole: another program may be starting meanwhile."""
-    try:
+    with _refusing(path):
         if path.exists() and path.read_text(encoding="utf-8") == text:
             return False
         growing = path.with_suffix(".new")
         growing.write_text(text, encoding="utf-8")
         growing.replace(path)
-    except OSError as failed:
-        raise HookRefusedError(str(path), failed.strerror or str(failed)) from failed
     return True
+
+
+def _compile(module: Path) -> None:
+    """Compile it now: who starts a program later may not be allowed to, and would do it each time."""
+    with _refusing(module):
+        py_compile.compile(str(module), doraise=True)
 
 
 def _removed(path: Path) -> bool:
+    """Whether it was there."""
+    with _refusing(path):
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return False
+    return True
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
     try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
+        yield
     except OSError as failed:
         raise HookRefusedError(str(path), failed.strerror or str(failed)) from failed
-    return True
 
 
 def _told(remove: bool, changed: Sequence[Path]) -> str:

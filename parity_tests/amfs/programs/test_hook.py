@@ -5,11 +5,12 @@ import os
 import subprocess
 import sys
 import venv
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
 
-from parity_tests.amfs.programs.processes import Place
+from parity_tests.amfs.programs.processes import Place, needs
 from parity_tests.ledger import proves
 
 KNOWN = "from amfs import factory; print('sqlite' in factory._ADAPTER_REGISTRY)"
@@ -29,6 +30,7 @@ sys.meta_path.insert(0, Uninstalled)
 {KNOWN}
 """
 LIBRARIES = "libraries.pth"
+COMMAND = "import sys; from amfs_cli.main import app; sys.argv[0] = 'amfs'; app()"
 
 
 class Environment:
@@ -55,8 +57,9 @@ class Environment:
         return self.place.started(self.python, "-m", "bridge.cli", "install-hook", *arguments)
 
     def names(self) -> set[str]:
-        """What is among the packages, without what Python itself keeps there."""
-        return {path.name for path in self.packages.iterdir()} - {LIBRARIES, "__pycache__"}
+        """What is among the packages and in the folder of what is compiled."""
+        found = {path.name for path in self.packages.rglob("*")}
+        return found - {LIBRARIES, "__pycache__"}
 
 
 @pytest.fixture
@@ -72,7 +75,9 @@ def test_with_the_hook_every_program_knows_the_adapter_and_without_it_none(envir
     installed = json.loads(environment.hook("--json").stdout)
     files = {"amfs_sqlite_hook.py", "amfs_sqlite_hook.pth"}
     assert (installed["installed"], installed["changed"]) == (True, True)
-    assert {Path(path).name for path in installed["paths"]} == files == environment.names() - before
+    assert {Path(path).name for path in installed["paths"]} == files
+    compiled = Path(cache_from_source("amfs_sqlite_hook.py")).name
+    assert environment.names() - before == files | {compiled}
     assert environment.said("-c", KNOWN) == "True\n"
     again = environment.hook()
     assert (again.returncode, again.stderr) == (0, "")
@@ -81,6 +86,18 @@ def test_with_the_hook_every_program_knows_the_adapter_and_without_it_none(envir
     assert environment.names() == before
     assert environment.said("-c", KNOWN) == "False\n"
     assert json.loads(environment.hook("--remove", "--json").stdout)["changed"] is False
+
+
+@proves("programs.hook")
+@needs("amfs_cli", "amfs-cli")
+def test_the_sdks_command_started_as_always_works_on_the_file_that_the_configuration_names(
+    environment: Environment,
+) -> None:
+    environment.hook()
+    environment.said("-c", COMMAND, "write", "svc/api", "limits/retry", "3")
+    assert environment.place.db.exists()
+    read = environment.said("-c", COMMAND, "inspect", "read", "svc/api", "limits/retry")
+    assert read.splitlines()[-1] == "3"
 
 
 @proves("programs.hook")
