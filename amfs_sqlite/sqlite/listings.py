@@ -1,11 +1,12 @@
 """Lists of entries as the AMFS Python SDK asks for them: one path, an author, an order, a page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.sqlite import entries, recalls
+from amfs_sqlite.sqlite.predicates import scoped
 from amfs_sqlite.sqlite.recalls import Recalled
 from amfs_sqlite.sqlite.rows import microseconds, optional_microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
@@ -45,12 +46,14 @@ def listed(
     *,
     versions: bool,
     agent_id: str | None = None,
+    scope: tuple[str, Sequence[Any]] | None = None,
     order_by: str | None = None,
     limit: int | None = None,
     offset: int = 0,
 ) -> Iterator[Recalled]:
     """Entries, or all versions, of exactly this path; None is everywhere. By path, key and version, or by
-    ``written_at`` or ``recall_count``, highest first.
+    ``written_at`` or ``recall_count``, highest first. ``scope`` is a predicate with its parameters; see
+    ``predicates.scoped``.
     """
     if order_by not in ORDERS:
         raise InvalidArgumentError(
@@ -59,10 +62,15 @@ def listed(
     each = "v" if versions else "c"
     conditions = [] if entity_path is None else [OF_PATH]
     conditions += [] if agent_id is None else [WRITTEN_BY.format(each=each)]
+    parameters: dict[str, Any] = {"entity_path": entity_path, "agent_id": agent_id}
+    if scope is not None:
+        condition, named = scoped(tx, *scope, versions=versions)
+        conditions.append(condition)
+        parameters |= named
     return recalls.each(
         tx,
         " AND ".join(conditions),
-        {"entity_path": entity_path, "agent_id": agent_id},
+        parameters,
         versions=versions,
         order=ORDERS[order_by].format(each=each),
         limit=limit,

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 from itertools import islice
-from typing import Any
 
 from amfs_core.models import MemoryEntry
+from amfs_core.scope import SqlScope
 
-from amfs_sqlite.errors import InvalidArgumentError, InvalidCursorError
+from amfs_sqlite.errors import InvalidCursorError
 from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.rules.keysets import keyset_position
 from amfs_sqlite.rules.limits import (
@@ -47,7 +47,7 @@ def list_entries(
     *,
     include_superseded: bool = False,
     branch: str = MAIN_BRANCH,
-    scope: Any = None,
+    scope: SqlScope | None = None,
     agent_id: str | None = None,
     order_by: str | None = None,
     limit: int | None = None,
@@ -61,14 +61,13 @@ def list_entries(
     check_optional_text(agent_id, "agent_id")
     check_count(limit, "limit")
     check_whole_number(offset, "offset")
-    if scope is not None:
-        raise InvalidArgumentError("scope", "is a condition for PostgreSQL, which cannot be kept here")
     with tx.elsewhere(branch=branch):
         found = listings.listed(
             tx,
             entity_path,
             versions=include_superseded,
             agent_id=agent_id,
+            scope=None if scope is None else (scope.clause, scope.params),
             order_by=order_by,
             limit=limit,
             offset=offset,

@@ -217,10 +217,12 @@ def test_what_is_counted_is_what_is_listed(sdk_adapter: Any) -> None:
         {"agent_id": "smith"},
         {"entity_path": "a", "include_superseded": True},
         {"include_superseded": True, "agent_id": "scout"},
+        {"scope": SqlScope("shared AND agent_id = %s", ("scout",))},
+        {"scope": SqlScope("agent_id <> %s", ("smith",)), "include_superseded": True},
     ]
     counts = [sdk_adapter.count_entries(**each) for each in asked]
     listed: list[Any] = [sdk_adapter.list(**each) for each in asked]
-    assert counts == [len(each) for each in listed] == [3, 2, 1, 3, 3]
+    assert counts == [len(each) for each in listed] == [3, 2, 1, 3, 3, 2, 3]
 
 
 @proves("amfs-statistics.scopes")
