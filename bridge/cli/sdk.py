@@ -76,7 +76,8 @@ def run(context: click.Context, program: str, arguments: Sequence[str]) -> Progr
 
     PROGRAM is amfs, amfs-mcp-server, amfs-http, or any other command that is installed beside this one.
     It runs unmodified in this process and knows `adapter: sqlite` in an amfs.yaml, which names the file
-    under `options` as `path`. Everything behind PROGRAM is the program's own, its exit code too.
+    under `options` as `path`; where there is none it does what it does without us. Everything behind
+    PROGRAM is the program's own, its exit code too.
     """
     if given := given_arguments(context, *PLACE):
         setting = given[0].partition("=")[0]

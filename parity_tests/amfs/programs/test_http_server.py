@@ -3,6 +3,7 @@
 import signal
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -124,8 +125,9 @@ def test_histories_commits_checks_and_briefings_are_served(place: Place) -> None
 def test_servers_with_workers_share_the_file_with_the_next_one_and_end_when_asked(place: Place) -> None:
     keys = [f"k{number}" for number in range(8)]
     with served(place, "--workers", "2") as (server, url), client(url) as memory:
-        for key in keys:
-            memory.write(entry(key, key))
+        with ThreadPoolExecutor(len(keys)) as threads:
+            written = list(threads.map(lambda key: memory.write(entry(key, key)), keys))
+        assert [each.version for each in written] == [1] * len(keys)
         server.process.send_signal(signal.SIGINT)
         assert server.ended() == 0
     with served(place) as (server, url), client(url) as memory:

@@ -14,6 +14,7 @@ from bridge import errors as bridge_errors
 from bridge.cli.addresses import ScopeNamedError
 from bridge.cli.exits import exit_code
 from bridge.cli.output import OutputError
+from bridge.cli.sdk import HookRefusedError
 from bridge.cli.store import NoStoreError
 from bridge.settings import SettingError
 from parity_tests.docs.reference import markdown
@@ -78,6 +79,7 @@ EXAMPLES: tuple[AmfsError, ...] = (
     ScopeNamedError(SCOPE, [EntryRef(entity_path=SCOPE, key=KEY)], more=False),
     NoStoreError(PATH, "does not exist"),
     OutputError("No space left on device"),
+    HookRefusedError("/usr/lib/python3/dist-packages/amfs_sqlite_hook.py", "Permission denied"),
 )
 """One error of each kind, in the order to list them in."""
 
