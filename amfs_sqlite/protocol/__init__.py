@@ -2,10 +2,13 @@
 
 from typing import Protocol, runtime_checkable
 
+from amfs_sqlite.protocol.agents import Agents
 from amfs_sqlite.protocol.changes import Changes
 from amfs_sqlite.protocol.commits import Commits
 from amfs_sqlite.protocol.entries import Entries
 from amfs_sqlite.protocol.events import Events
+from amfs_sqlite.protocol.graph import Graph
+from amfs_sqlite.protocol.groups import Groups
 from amfs_sqlite.protocol.integrity import Integrity
 from amfs_sqlite.protocol.lifecycle import Lifecycle
 from amfs_sqlite.protocol.outcomes import Outcomes
@@ -29,11 +32,14 @@ class AmfsAdapter(
 
 
 __all__ = [
+    "Agents",
     "AmfsAdapter",
     "Changes",
     "Commits",
     "Entries",
     "Events",
+    "Graph",
+    "Groups",
     "Integrity",
     "Lifecycle",
     "Outcomes",

@@ -24,13 +24,16 @@ from amfs_sqlite.models import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.protocol import AmfsAdapter, Events, Traces
+from amfs_sqlite.protocol import Agents, AmfsAdapter, Events, Graph, Groups, Traces
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.reference import (
+    agents,
     commits,
     entries,
     events,
+    graph,
+    groups,
     integrity,
     outcomes,
     retention,
@@ -48,7 +51,7 @@ from amfs_sqlite.rules.retention import Signature, Under
 
 
 @named
-class ReferenceAdapter(AmfsAdapter, Traces, Events):
+class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph):
     """Keeps everything in memory while it is open; after ``close`` it is gone for good.
 
     Each operation works on a copy of the state, which becomes the state when all of it is done:
@@ -354,3 +357,29 @@ class ReferenceAdapter(AmfsAdapter, Traces, Events):
     log_event = operation(events.log_event)
     list_events = operation(events.list_events)
     get_event = operation(events.get_event)
+
+    ensure_agent = operation(agents.ensure_agent)
+    get_agent = operation(agents.get_agent)
+    list_agents = operation(agents.list_agents)
+    update_agent_profile = operation(agents.update_agent_profile)
+    update_agent_capabilities = operation(agents.update_agent_capabilities)
+    update_agent_contracts = operation(agents.update_agent_contracts)
+    discover_agents = operation(agents.discover_agents)
+    list_agents_enriched = operation(agents.list_agents_enriched)
+    get_agent_activity_histogram = operation(agents.get_agent_activity_histogram)
+
+    create_agent_group = operation(groups.create_agent_group)
+    list_agent_groups = operation(groups.list_agent_groups)
+    get_agent_group = operation(groups.get_agent_group)
+    update_agent_group = operation(groups.update_agent_group)
+    delete_agent_group = operation(groups.delete_agent_group)
+    add_agents_to_group = operation(groups.add_agents_to_group)
+    remove_agents_from_group = operation(groups.remove_agents_from_group)
+    reorder_agent_groups = operation(groups.reorder_agent_groups)
+    dismiss_cluster_suggestion = operation(groups.dismiss_cluster_suggestion)
+    list_dismissed_cluster_ids = operation(groups.list_dismissed_cluster_ids)
+
+    upsert_graph_edge = operation(graph.upsert_graph_edge)
+    graph_neighbors = operation(graph.graph_neighbors)
+    list_graph_edges = operation(graph.list_graph_edges)
+    graph_stats = operation(graph.graph_stats)

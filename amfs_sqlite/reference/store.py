@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Self, TypeVar
 
 from amfs_sqlite.clock import Clock, IdSource
@@ -159,11 +160,14 @@ class StoredTrace:
         return traces.shown(self.record, self.values)
 
     def without(self, entity_path: str, key: str, version: int) -> Self:
-        """The trace without the value of this version."""
-        read = [(entry.entity_path, entry.key, entry.version) for entry in self.trace.causal_entries]
-        kept = zip(read, self.values, strict=True)
-        erased = (entity_path, key, version)
-        return replace(self, values=tuple(None if each == erased else value for each, value in kept))
+        """The trace without the value of this version, whatever it took for its path and its key."""
+        read = zip(self.trace.causal_entries, self.values, strict=True)
+        addresses = traces.spellings(entity_path, key)
+        kept = [
+            None if entry.version == version and (entry.entity_path, entry.key) in addresses else value
+            for entry, value in read
+        ]
+        return replace(self, values=tuple(kept))
 
 
 @dataclass
@@ -181,6 +185,16 @@ class State:
     traces: dict[str, StoredTrace] = field(default_factory=dict)
     events: dict[str, str] = field(default_factory=dict)
     """By id, its text."""
+    agents: dict[str, str] = field(default_factory=dict)
+    """By name, its text."""
+    groups: dict[str, str] = field(default_factory=dict)
+    """By id, its text without members."""
+    group_of: dict[str, str] = field(default_factory=dict)
+    """By agent, the id of its group."""
+    dismissed: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    """By account and suggested group, when it was."""
+    edges: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
+    """By branch, source, relation and target, its text."""
     head: tuple[int, str] = (0, hashing.GENESIS)
 
     def copy(self) -> Self:
@@ -194,6 +208,11 @@ class State:
             erasures=dict(self.erasures),
             traces=dict(self.traces),
             events=dict(self.events),
+            agents=dict(self.agents),
+            groups=dict(self.groups),
+            group_of=dict(self.group_of),
+            dismissed=dict(self.dismissed),
+            edges=dict(self.edges),
         )
 
     @property
@@ -239,10 +258,10 @@ class State:
             self.traces[trace_id] = stored.without(written.entity_path, written.key, written.version)
 
     def was_erased(self, entity_path: str, key: str, version: int) -> bool:
-        """Whether this version is there and its value was taken away."""
-        stored = self.keys.get((entity_path, key))
-        found = stored.version(version) if stored else None
-        return found is not None and found.number in self.erasures
+        """Whether this version, or one that is spelled alike, is there and its value was taken away."""
+        keys = [self.keys.get(address) for address in traces.spellings(entity_path, key)]
+        versions = [stored.version(version) for stored in keys if stored]
+        return any(found.number in self.erasures for found in versions if found)
 
     def _put(self, version: StoredVersion, changed: StoredVersion) -> StoredVersion:
         address = (version.written.entity_path, version.written.key)

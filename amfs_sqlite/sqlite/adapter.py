@@ -25,7 +25,7 @@ from amfs_sqlite.models import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.protocol import AmfsAdapter, Events, Traces
+from amfs_sqlite.protocol import Agents, AmfsAdapter, Events, Graph, Groups, Traces
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.protocol.transfer import Transfer
@@ -35,9 +35,12 @@ from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.retention import Signature, Under
 from amfs_sqlite.rules.transfer import ExportReport, ImportReport
 from amfs_sqlite.sqlite import (
+    agents,
     commits,
     entries,
     events,
+    graph,
+    groups,
     integrity,
     outcomes,
     retention,
@@ -54,7 +57,7 @@ from amfs_sqlite.sqlite.transfer.importing import Import
 
 
 @named
-class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events):
+class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events, Agents, Groups, Graph):
     """The AMFS adapter protocol on one SQLite file; ``":memory:"`` keeps it in memory.
 
     ``outcomes`` is the outcome policy. The default, ``AMFS_0_3``, is AMFS's contract, under which a
@@ -406,3 +409,29 @@ class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events):
     log_event = writing(events.log_event)
     list_events = reading(events.list_events)
     get_event = reading(events.get_event)
+
+    ensure_agent = writing(agents.ensure_agent)
+    get_agent = reading(agents.get_agent)
+    list_agents = reading(agents.list_agents)
+    update_agent_profile = writing(agents.update_agent_profile)
+    update_agent_capabilities = writing(agents.update_agent_capabilities)
+    update_agent_contracts = writing(agents.update_agent_contracts)
+    discover_agents = reading(agents.discover_agents)
+    list_agents_enriched = reading(agents.list_agents_enriched)
+    get_agent_activity_histogram = reading(agents.get_agent_activity_histogram)
+
+    create_agent_group = writing(groups.create_agent_group)
+    list_agent_groups = reading(groups.list_agent_groups)
+    get_agent_group = reading(groups.get_agent_group)
+    update_agent_group = writing(groups.update_agent_group)
+    delete_agent_group = writing(groups.delete_agent_group)
+    add_agents_to_group = writing(groups.add_agents_to_group)
+    remove_agents_from_group = writing(groups.remove_agents_from_group)
+    reorder_agent_groups = writing(groups.reorder_agent_groups)
+    dismiss_cluster_suggestion = writing(groups.dismiss_cluster_suggestion)
+    list_dismissed_cluster_ids = reading(groups.list_dismissed_cluster_ids)
+
+    upsert_graph_edge = writing(graph.upsert_graph_edge)
+    graph_neighbors = reading(graph.graph_neighbors)
+    list_graph_edges = reading(graph.list_graph_edges)
+    graph_stats = reading(graph.graph_stats)

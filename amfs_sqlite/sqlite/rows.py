@@ -16,6 +16,7 @@ from amfs_sqlite.models import (
     OutcomeRecord,
     Provenance,
 )
+from amfs_sqlite.records.graph import GraphEdge
 from amfs_sqlite.records.traces import DecisionTrace
 from amfs_sqlite.rules import traces
 from amfs_sqlite.rules.values import decode, encode
@@ -194,6 +195,14 @@ def record_of(stored: str) -> OutcomeRecord:
 def model_of(stored: str, kind: type[M]) -> M:
     """What is stored whole, as its wire form."""
     return kind.from_wire(decode(stored))
+
+
+@_readable
+def edge_of(row: Sequence[Any]) -> GraphEdge:
+    """An edge from the columns of ``graph.COLUMNS``, in order."""
+    *named, first_seen, last_seen, provenance = row
+    seen = (moment(first_seen), moment(last_seen), None if provenance is None else decode(provenance))
+    return GraphEdge.whole(dict(zip(GraphEdge.model_fields, (*named, *seen), strict=True)))
 
 
 @_readable
