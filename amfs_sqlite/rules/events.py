@@ -13,7 +13,7 @@ ID_DIGITS = 32
 
 def prepared(given: Event, event_id: str, namespace: str, now: datetime) -> tuple[Event, str]:
     """An event to be stored under this id, and its text. Raises InvalidArgumentError."""
-    event = checked_model(given, Event, "event")
+    event = checked_model(given, Event, "event", id=event_id, namespace=namespace)
     check_name(event.agent_id, "agent_id")
     check_name(event.branch, "branch")
     check_name(event.event_type, "event_type")
@@ -22,7 +22,5 @@ def prepared(given: Event, event_id: str, namespace: str, now: datetime) -> tupl
         raise InvalidArgumentError("event_type", "is empty; say what happened")
     encode(event.details, "details")
     encode(event.model_extra or {}, "event")
-    stored = event.model_copy(
-        update={"id": event_id, "namespace": namespace, "created_at": event.created_at or now}
-    )
+    stored = event.model_copy(update={"created_at": event.created_at or now})
     return stored, encode(stored.to_wire(), "event")

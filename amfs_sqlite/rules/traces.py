@@ -15,6 +15,7 @@ from amfs_sqlite.rules.limits import (
     check_optional_text,
     is_several,
 )
+from amfs_sqlite.rules.references import splits
 from amfs_sqlite.rules.values import decode, encode
 
 ID_DIGITS = 32
@@ -36,7 +37,7 @@ class PreparedTrace:
 
 def prepared(given: DecisionTrace, trace_id: str, namespace: str, now: datetime) -> PreparedTrace:
     """A trace to be stored under this id. Raises InvalidArgumentError."""
-    trace = checked_model(given, DecisionTrace, "trace")
+    trace = checked_model(given, DecisionTrace, "trace", id=trace_id, namespace=namespace)
     check_name(trace.agent_id, "agent_id")
     check_name(trace.session_id, "session_id")
     check_optional_name(trace.outcome_ref, "outcome_ref")
@@ -50,8 +51,6 @@ def prepared(given: DecisionTrace, trace_id: str, namespace: str, now: datetime)
     values = tuple(encode(entry.value, "value") for entry in trace.causal_entries)
     stored = trace.model_copy(
         update={
-            "id": trace_id,
-            "namespace": namespace,
             "created_at": trace.created_at or now,
             "causal_entries": tuple(entry.copied(value=None) for entry in trace.causal_entries),
         }
@@ -87,6 +86,16 @@ def shown(record: str, values: Sequence[str | None]) -> DecisionTrace:
             )
         }
     )
+
+
+def spellings(entity_path: str, key: str) -> list[tuple[str, str]]:
+    """The addresses under which a trace may have an entry: AMFS's agents put path and key together, and take
+    them apart again at the last '/'.
+
+    >>> spellings("service", "a/b")
+    [('service/a', 'b'), ('service', 'a/b')]
+    """
+    return splits(f"{entity_path}/{key}")
 
 
 @dataclass(frozen=True, slots=True)

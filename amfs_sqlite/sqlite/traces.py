@@ -15,27 +15,41 @@ from amfs_sqlite.rules.limits import (
     check_optional_text,
     check_whole_number,
 )
-from amfs_sqlite.rules.traces import ID_DIGITS, Filter, check_agents, checked_filter, prepared
+from amfs_sqlite.rules.traces import (
+    ID_DIGITS,
+    Filter,
+    check_agents,
+    checked_filter,
+    prepared,
+    spellings,
+)
 from amfs_sqlite.sqlite.rows import microseconds, optional_microseconds, trace_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
 INSERT = """
 INSERT INTO traces (namespace, trace_id, agent_id, session_id, outcome_type, created_at, record)
 VALUES (?, ?, ?, ?, ?, ?, ?)"""
-# A value that was erased does not come back with a trace that was under way meanwhile.
 INSERT_ENTRY = """
 INSERT INTO trace_entries (trace_row_id, position, entity_path, key, version, written_by, value)
-SELECT :row_id, :position, :entity_path, :key, :version, :written_by,
-       iif(EXISTS (SELECT 1 FROM current AS c CROSS JOIN versions AS v ON v.key_id = c.id
-                   CROSS JOIN erasures AS e ON e.version_id = v.id
-                   WHERE c.namespace = :namespace AND c.entity_path = :entity_path AND c.key = :key
-                   AND v.version = :version), NULL, :value)"""
+VALUES (?, ?, ?, ?, ?, ?, ?)"""
+WAS_ERASED = """
+SELECT EXISTS (
+    SELECT 1 FROM json_each(:addresses) AS s
+    CROSS JOIN current AS c ON c.namespace = :namespace
+        AND c.branch IN (SELECT 'main' UNION SELECT b.name FROM branches AS b WHERE b.namespace = :namespace)
+        AND c.entity_path = json_extract(s.value, '$[0]') AND c.key = json_extract(s.value, '$[1]')
+    CROSS JOIN versions AS v ON v.key_id = c.id AND v.version = :version
+    CROSS JOIN erasures AS e ON e.version_id = v.id)"""
+ADDRESS = """
+SELECT c.entity_path, c.key, v.version FROM versions AS v
+CROSS JOIN current AS c ON c.id = v.key_id WHERE v.id = ?"""
 BLANK = """
 UPDATE trace_entries SET value = NULL
-WHERE value IS NOT NULL
-AND (entity_path, key, version) = (SELECT c.entity_path, c.key, v.version FROM versions AS v
-                                   CROSS JOIN current AS c ON c.id = v.key_id WHERE v.id = :version_id)
-AND EXISTS (SELECT 1 FROM traces AS t WHERE t.id = trace_row_id AND t.namespace = :namespace)"""
+WHERE (trace_row_id, position) IN (
+    SELECT n.trace_row_id, n.position FROM json_each(:addresses) AS s
+    CROSS JOIN trace_entries AS n ON n.entity_path = json_extract(s.value, '$[0]')
+        AND n.key = json_extract(s.value, '$[1]') AND n.version = :version
+    CROSS JOIN traces AS t ON t.id = n.trace_row_id AND t.namespace = :namespace)"""
 TRACES = "SELECT t.id, t.record FROM traces AS t WHERE t.namespace = :namespace"
 VALUES = """
 SELECT n.trace_row_id, n.value FROM json_each(:ids) AS s
@@ -68,26 +82,23 @@ def save_trace(tx: Transaction, trace: DecisionTrace) -> DecisionTrace:
     at = optional_microseconds(saved.created_at)
     row_id = tx.insert(INSERT, (*row, at, draft.record))
     for position, (entry, value) in enumerate(zip(saved.causal_entries, draft.values, strict=True)):
-        tx.run(
-            INSERT_ENTRY,
-            {
-                "namespace": tx.namespace,
-                "row_id": row_id,
-                "position": position,
-                "entity_path": entry.entity_path,
-                "key": entry.key,
-                "version": entry.version,
-                "written_by": entry.written_by,
-                "value": value,
-            },
-        )
+        address = (entry.entity_path, entry.key, entry.version)
+        # A value that was erased does not come back with a trace that was under way meanwhile.
+        kept = None if tx.value(WAS_ERASED, _copies(tx, *address)) else value
+        tx.run(INSERT_ENTRY, (row_id, position, *address, entry.written_by, kept))
     (stored,) = _whole(tx, [(row_id, draft.record)])
     return stored
 
 
 def blank(tx: Transaction, version_id: int) -> None:
     """Take the value of this version out of the traces that read it."""
-    tx.run(BLANK, {"version_id": version_id, "namespace": tx.namespace})
+    tx.run(BLANK, _copies(tx, *tx.row(ADDRESS, (version_id,))))
+
+
+def _copies(tx: Transaction, entity_path: str, key: str, version: int) -> dict[str, Any]:
+    """What finds a version under every address that its path and key can be taken apart into."""
+    addresses = json.dumps(spellings(entity_path, key))
+    return {"namespace": tx.namespace, "addresses": addresses, "version": version}
 
 
 def get_trace(tx: Transaction, trace_id: str) -> DecisionTrace | None:

@@ -4,20 +4,37 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from amfs_core.models import DecisionTrace
+from amfs_core.models import DecisionTrace, TraceEntry
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.records.traces import DecisionTrace as StoredTrace
-from amfs_sqlite.sqlite import traces
+from amfs_sqlite.rules.traces import spellings
+from amfs_sqlite.sqlite import entries, traces
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync.translation import ours, theirs
 
 
 def save_trace(tx: Transaction, trace: DecisionTrace) -> DecisionTrace:
-    """Store a trace under a new id, and return it with that."""
+    """Store a trace under a new id, and return it with that.
+
+    Where nothing is stored at the address of a read, and one entry at what its path and key may have been
+    before the SDK put them together, it is that one.
+    """
     if not isinstance(trace, DecisionTrace):
         raise InvalidArgumentError("trace", f"is {quoted(trace)}; it must be an amfs_core DecisionTrace")
-    return theirs(traces.save_trace(tx, ours(trace, StoredTrace, "trace")), DecisionTrace)
+    read = [_found(tx, entry) for entry in trace.causal_entries]
+    given = ours(trace.model_copy(update={"causal_entries": read}), StoredTrace, "trace")
+    return theirs(traces.save_trace(tx, given), DecisionTrace)
+
+
+def _found(tx: Transaction, entry: TraceEntry) -> TraceEntry:
+    if entries.standing(tx, entry.entity_path, entry.key):
+        return entry
+    there = [each for each in spellings(entry.entity_path, entry.key) if entries.standing(tx, *each)]
+    if len(there) != 1:
+        return entry
+    ((entity_path, key),) = there
+    return entry.model_copy(update={"entity_path": entity_path, "key": key})
 
 
 def get_trace(tx: Transaction, trace_id: str) -> DecisionTrace | None:

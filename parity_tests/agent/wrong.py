@@ -6,6 +6,8 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from pydantic import BaseModel, ValidationError
+
 from amfs_sqlite import AmfsError
 
 Call = Callable[..., Any]
@@ -71,9 +73,22 @@ def admits(hint: Any, given: Any) -> bool:
         return hint is Any
     if isinstance(kind, type) and issubclass(kind, Sequence):
         return isinstance(given, list) and all(admits(inside[0], each) for each in given)
+    if kind is dict:
+        return isinstance(given, dict) and all(admits(inside[1], each) for each in given.values())
+    if isinstance(hint, type) and issubclass(hint, BaseModel) and isinstance(given, dict):
+        # A model is also meant by its fields.
+        return _is_made_of(hint, given)
     if hint is float:
         return isinstance(given, int | float)
     return isinstance(hint, type) and not getattr(hint, "_is_protocol", False) and isinstance(given, hint)
+
+
+def _is_made_of(model: type[BaseModel], fields: dict[str, Any]) -> bool:
+    try:
+        model.model_validate(fields)
+    except ValidationError:
+        return False
+    return True
 
 
 def _names(said: Any, argument: str) -> bool:

@@ -31,6 +31,8 @@ from amfs_sqlite import (
 )
 from amfs_sqlite.models import Change, ChangeEvent
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from amfs_sqlite.records.events import Event
+from amfs_sqlite.records.traces import DecisionTrace
 from parity_tests import ledger
 from parity_tests.adapters import AdapterFactory
 from parity_tests.conformance.candidates import Candidate
@@ -215,6 +217,22 @@ class NamesAnotherPolicyAdapter(ReferenceAdapter):
         return "amfs-0.3"
 
 
+class ForgetsWhatWasAskedAdapter(ReferenceAdapter):
+    """Saves a trace without the task that it was about."""
+
+    async def save_trace(self, trace: DecisionTrace) -> DecisionTrace:
+        return await super().save_trace(trace.model_copy(update={"task_input": None}))
+
+
+class PagesFromTheBeginningAdapter(ReferenceAdapter):
+    """Lists events from the newest on, wherever a cursor stands."""
+
+    async def list_events(self, agent_id: str, **options: Any) -> Sequence[Event]:
+        given = options.pop("cursor", None)
+        await super().list_events(agent_id, cursor=given)
+        return [] if given else await super().list_events(agent_id, **options)
+
+
 SOUND = ReferenceAdapter.__name__
 BASIC = ("Lifecycle", "Entries")
 """Without these nothing can be tried."""
@@ -242,6 +260,8 @@ BROKEN: Sequence[tuple[type[ReferenceAdapter], str]] = (
     (PrunesWhatIsKeptAdapter, "retention.pruned"),
     (StaysOpenAdapter, "lifecycle.closed"),
     (NamesAnotherPolicyAdapter, "lifecycle.names"),
+    (ForgetsWhatWasAskedAdapter, "traces.saved"),
+    (PagesFromTheBeginningAdapter, "events.pages"),
 )
 """Every adapter that breaks a promise, and the promise."""
 

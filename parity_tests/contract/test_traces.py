@@ -213,6 +213,18 @@ async def test_a_share_is_a_read_of_what_another_agent_wrote(adapter: Traces) ->
 
 
 @proves("traces.erased")
+async def test_a_value_goes_from_traces_that_took_its_path_and_key_apart_otherwise(adapter: Both) -> None:
+    await adapter.write(draft("svc", "a/b", "secret"))
+    read = [read_entry("svc/a", "b", value="secret"), read_entry("svc", "a", value="other")]
+    before = await adapter.save_trace(trace(*read))
+    await adapter.erase([at("svc", "a/b")], author="alice")
+    after = await adapter.save_trace(trace(*read))
+    for saved in (await adapter.get_trace(before.id), after):
+        assert saved is not None
+        assert [entry.value for entry in saved.causal_entries] == [None, "other"]
+
+
+@proves("traces.erased")
 async def test_erasing_a_version_takes_its_value_out_of_traces_and_keeps_it_out(adapter: Both) -> None:
     for value in ("secret", "kept"):
         await adapter.write(draft("p", "k", value))

@@ -28,6 +28,8 @@ from amfs_sqlite import (
     SqliteAdapter,
     Write,
 )
+from amfs_sqlite.records.events import Event
+from amfs_sqlite.records.traces import DecisionTrace, TraceEntry
 from parity_tests.adapters import KINDS, AdapterOpener
 from parity_tests.agent.wrong import GIVEN, Unprintable, admits, answer
 from parity_tests.drafts import at, draft, outcome, private
@@ -50,7 +52,11 @@ ARGUMENTS = [
     if argument != "self"
 ]
 GIVEN_COMMIT = Commit(id="c", author_agent_id="alice", created_at=FixedClock().now())
+GIVEN_EVENT = Event(agent_id="alice", event_type="write")
+GIVEN_READ = TraceEntry(entity_path="p", key="1", version=1, confidence=1.0)
+GIVEN_TRACE = DecisionTrace(agent_id="alice", session_id="s", causal_entries=(GIVEN_READ,))
 NEEDED: Mapping[str, Any] = {
+    "agent_id": "alice",
     "author": "alice",
     "callback": lambda _entry: None,
     "changes": [Write(draft("w"))],
@@ -61,6 +67,8 @@ NEEDED: Mapping[str, Any] = {
     "entity_path": "p",
     "entries": [draft("w")],
     "entry": draft("w"),
+    "event": GIVEN_EVENT,
+    "event_id": "e",
     "follow": False,
     "idempotency_key": "once",
     "keep_last": 1,
@@ -68,6 +76,9 @@ NEEDED: Mapping[str, Any] = {
     "query": SearchQuery(),
     "record": outcome("success", "p/1"),
     "refs": [at("p", "1")],
+    "session_id": "s",
+    "trace": GIVEN_TRACE,
+    "trace_id": "t",
     "version": 1,
 }
 """A good one for each argument that has no default, or none that will do alone."""
@@ -85,6 +96,20 @@ def reported(**parts: Any) -> OutcomeRecord:
 
 def saved(**parts: Any) -> Commit:
     return GIVEN_COMMIT.model_copy(update=parts)
+
+
+def traced(**parts: Any) -> DecisionTrace:
+    return GIVEN_TRACE.model_copy(update=parts)
+
+
+def save_trace(adapter: Any, bent: DecisionTrace) -> Awaitable[object]:
+    answered: Awaitable[object] = adapter.save_trace(bent)
+    return answered
+
+
+def log_event(adapter: Any, bent: Event) -> Awaitable[object]:
+    answered: Awaitable[object] = adapter.log_event(bent)
+    return answered
 
 
 LISTED = CommitEntry(entity_path="p", key="1", version=1)
@@ -108,12 +133,17 @@ MODELS: Mapping[str, tuple[BaseModel, Call]] = {
     "its reference": (at("p", "1"), lambda adapter, bent: adapter.commit_outcome(reported(refs=(bent,)))),
     "a commit": (saved(), lambda adapter, bent: adapter.save_commit(bent)),
     "its entry": (LISTED, lambda adapter, bent: adapter.save_commit(saved(entries=(bent,)))),
+    "an event": (GIVEN_EVENT, log_event),
+    "a trace": (GIVEN_TRACE, save_trace),
+    "its read": (GIVEN_READ, lambda adapter, bent: save_trace(adapter, traced(causal_entries=(bent,)))),
     "a query": (SearchQuery(), lambda adapter, bent: adapter.search(bent)),
 }
 FIELDS = [(name, field) for name, (model, _) in MODELS.items() for field in type(model).model_fields]
 OURS = {
     MemoryEntry: ("superseded_at", "success_count", "failure_count", "withdrawn"),
     Commit: ("sequence", "kind", "digest", "effects"),
+    Event: ("id", "namespace"),
+    DecisionTrace: ("id", "namespace"),
 }
 """What is ignored on a model passed in, whatever it holds."""
 

@@ -10,6 +10,7 @@ from typing import NoReturn
 import pytest
 
 from amfs_sqlite import HANDOFF, EntryRef, SearchQuery, SqliteAdapter
+from amfs_sqlite.records.traces import DecisionTrace, TraceEntry
 from amfs_sqlite.sqlite.database import scrubbing
 from parity_tests.contract.soundness import is_sound
 from parity_tests.drafts import at, draft, outcome
@@ -69,6 +70,33 @@ async def test_no_byte_of_what_was_erased_is_left_in_any_file(path: str, indexed
             == OTHER_KEYS // 2
         )
     assert left(path) == {}
+
+
+@proves("traces.bytes")
+async def test_no_byte_of_it_is_left_in_traces_that_copied_it(path: str) -> None:
+    async with SqliteAdapter(path) as adapter:
+        await adapter.write(draft("svc", "a/b", {"deep": WORD * 400}))
+        await adapter.write(draft("svc", "a/b", "harmless"))
+        # AMFS's agents put path and key together, and take them apart again at the last slash.
+        for entity_path, key in (("svc", "a/b"), ("svc/a", "b")):
+            for _ in range(20):
+                await adapter.save_trace(copied(entity_path, key, {"deep": WORD * 400}))
+        await adapter.save_trace(copied("svc", "other", "stays"))
+    async with SqliteAdapter(path) as adapter:
+        assert left(path)
+        report = await adapter.erase([at("svc", "a/b", 1)], author="owner")
+        assert report.remains == ()
+        assert left(path) == {}
+        await adapter.save_trace(copied("svc/a", "b", WORD))
+        assert await adapter.count_traces(entity_path="svc/a") == 21
+        (kept,) = await adapter.list_traces(limit=1, offset=1)
+        assert [entry.value for entry in kept.causal_entries] == ["stays"]
+    assert left(path) == {}
+
+
+def copied(entity_path: str, key: str, value: object) -> DecisionTrace:
+    read = TraceEntry(entity_path=entity_path, key=key, version=1, confidence=1.0, value=value)
+    return DecisionTrace(agent_id="alice", session_id="s", causal_entries=(read,))
 
 
 @proves("retention.bytes")
