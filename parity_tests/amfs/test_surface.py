@@ -2,46 +2,13 @@
 
 import ast
 import inspect
-from types import MappingProxyType
 
 from amfs_core.abc import AdapterABC
 
 from amfs_sqlite.sync import SyncSqliteAdapter
 from parity_tests.amfs import callers
+from parity_tests.amfs.argued import ARGUED
 from parity_tests.ledger import proves
-
-OF_THE_HOSTED_SERVICE = MappingProxyType(
-    {
-        "_base_url": "the address of a hosted server, for rooms that only it has",
-        "_headers": "what is sent to a hosted server",
-        "_session": "the connection to a hosted server",
-        "_last_memory_gap": "what a hosted server said is missing",
-        "_last_retrieve_meta": "what a hosted server said beside a retrieval",
-        "_last_reuse_value": "what a hosted server said reuse was worth",
-        "_last_scope": "what a hosted server said of the scope",
-        "briefing": "a hosted server's own; here the SDK makes one from the digests",
-        "declare_situation": "told to a hosted server for its canaries",
-        "remote_learning": "whether a hosted server learns; here the SDK does",
-        "retrieve": "a hosted server's own ranking; here the SDK ranks what search finds",
-        "server_side_write_events": "whether a hosted server logs writes; here the SDK does",
-    }
-)
-OF_POSTGRES = MappingProxyType(
-    {
-        "_get_current_account_id": "whose row it is, where one database serves several accounts",
-        "_has_is_artifact_col": "whether a column has been added to the database",
-        "_pool": "the connections to the database",
-    }
-)
-OF_THE_SERVER = MappingProxyType(
-    {
-        "_embedder": "what the server gives an adapter that has a place for one; the SDK embeds by itself",
-        "_namespace": "looked for with a default; ours is called namespace",
-        "bind": "who speaks, for what is sent to a server; nothing is sent here",
-        "open": "the server's asynchronous adapter, which only Postgres has",
-    }
-)
-ARGUED = {**OF_THE_HOSTED_SERVICE, **OF_POSTGRES, **OF_THE_SERVER}
 
 
 def interface() -> list[str]:

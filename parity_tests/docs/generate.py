@@ -10,7 +10,9 @@ from types import MappingProxyType
 from parity_tests.docs import pages
 from parity_tests.docs.reference import (
     command,
+    coverage,
     deviations,
+    deviations_sdk,
     errors,
     limits,
     protocol,
@@ -32,7 +34,9 @@ MADE: Mapping[str, Callable[[], str]] = MappingProxyType(
         f"{pages.REFERENCE}/limits.md": limits.page,
         f"{pages.REFERENCE}/schema.md": schema.page,
         f"{pages.REFERENCE}/structured.md": structured.page,
+        f"{pages.REFERENCE}/amfs-coverage.md": coverage.page,
         f"{pages.EXPLANATION}/deviations.md": deviations.page,
+        f"{pages.EXPLANATION}/deviations-sdk.md": deviations_sdk.page,
     }
 )
 """The pages that are made, and what makes each."""
