@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.sqlite import entries, recalls
 from amfs_sqlite.sqlite.predicates import scoped
-from amfs_sqlite.sqlite.recalls import Recalled
+from amfs_sqlite.sqlite.recalls import Recalled, Row
 from amfs_sqlite.sqlite.rows import microseconds, optional_microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -50,7 +50,7 @@ def listed(
     order_by: str | None = None,
     limit: int | None = None,
     offset: int = 0,
-) -> Iterator[Recalled]:
+) -> Iterator[Row]:
     """Entries, or all versions, of exactly this path; None is everywhere. By path, key and version, or by
     ``written_at`` or ``recall_count``, highest first. ``scope`` is a predicate with its parameters; see
     ``predicates.scoped``.
@@ -67,7 +67,7 @@ def listed(
         condition, named = scoped(tx, *scope, versions=versions)
         conditions.append(condition)
         parameters |= named
-    return recalls.each(
+    return recalls.rows(
         tx,
         " AND ".join(conditions),
         parameters,

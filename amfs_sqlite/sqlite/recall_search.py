@@ -8,7 +8,7 @@ from typing import NamedTuple
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite import recalls
 from amfs_sqlite.sqlite.predicates import Conditions
-from amfs_sqlite.sqlite.recalls import Recalled
+from amfs_sqlite.sqlite.recalls import Row
 from amfs_sqlite.sqlite.rows import microseconds, moment
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -84,7 +84,7 @@ class Rankable(NamedTuple):
     is_artifact: bool
 
 
-def found(tx: Transaction, filters: Filters, sort_by: str, limit: int) -> list[Recalled]:
+def found(tx: Transaction, filters: Filters, sort_by: str, limit: int) -> Iterator[Row]:
     """The first of those that match: artifacts behind all others, then by ``sort_by``, path and key."""
     asked = filters.conditions(tx)
     order = f"{ARTIFACT}, {ORDERS.get(sort_by, '')}{IN_ORDER}"
@@ -102,6 +102,6 @@ def rankable(tx: Transaction, asked: Conditions, order: str = IN_ORDER) -> Itera
         yield Rankable(key_id, moment(written_at), confidence, recall_count, importance, bool(is_artifact))
 
 
-def chosen(tx: Transaction, key_ids: Sequence[int]) -> list[Recalled]:
+def chosen(tx: Transaction, key_ids: Sequence[int]) -> Iterator[Row]:
     """The entries of these keys, in this order."""
-    return [recalls.recalled(row) for row in tx.each(OF_CHOSEN, {"chosen": encode(list(key_ids))})]
+    return tx.each(OF_CHOSEN, {"chosen": encode(list(key_ids))})

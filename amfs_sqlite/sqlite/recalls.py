@@ -52,6 +52,10 @@ DROP_VECTOR = "DELETE FROM vectors WHERE version_id = ?"
 PUT_VECTOR = "INSERT OR REPLACE INTO vectors (version_id, dimension, vector) VALUES (?, ?, ?)"
 
 
+Row = tuple[Any, ...]
+"""The columns that ``ENTRY`` and ``ENTRY_VERSION`` select, in order."""
+
+
 class Recall(NamedTuple):
     """What stands beside an entry; ``vector`` is its version's embedding."""
 
@@ -156,8 +160,21 @@ def each(
     versions: bool = False,
     order: str | None = None,
     limit: int | None = None,
-    offset: int = 0,
 ) -> Iterator[Recalled]:
+    """As ``rows``, each read."""
+    return map(recalled, rows(tx, where, parameters, versions=versions, order=order, limit=limit))
+
+
+def rows(
+    tx: Transaction,
+    where: str = "",
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    versions: bool = False,
+    order: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> Iterator[Row]:
     """The current versions that this condition lets through, or all versions, by path, key and version where
     no other ``order`` is given.
     """
@@ -167,7 +184,7 @@ def each(
     sql = f"{select} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit OFFSET :offset"
     page = {"limit": -1 if limit is None else limit, "offset": offset}
     here = {"namespace": tx.namespace, "branch": tx.branch}
-    return map(recalled, tx.each(sql, here | page | dict(parameters or {})))
+    return tx.each(sql, here | page | dict(parameters or {}))
 
 
 def increment(tx: Transaction, entity_path: str, key: str, count: int = 1) -> int | None:

@@ -26,6 +26,7 @@ from amfs_sqlite.sqlite import listings, recalls
 from amfs_sqlite.sqlite.listings import Behind
 from amfs_sqlite.sqlite.recalls import Recalled
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.rows import entry_of_row
 from amfs_sqlite.sync.translation import shown_entry
 
 
@@ -72,7 +73,7 @@ def list_entries(
             limit=limit,
             offset=offset,
         )
-        return [shown(one, branch) for one in found]
+        return [entry_of_row(row, branch) for row in found]
 
 
 def read_at_version(tx: Transaction, entity_path: str, key: str, version: int) -> MemoryEntry | None:

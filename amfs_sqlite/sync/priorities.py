@@ -17,6 +17,7 @@ from amfs_sqlite.sqlite.predicates import Conditions
 from amfs_sqlite.sqlite.recall_search import Rankable
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync import entries
+from amfs_sqlite.sync.rows import entry_of_row
 
 TIERS = (1, 2, 3)
 """Hot, warm, archive."""
@@ -68,7 +69,8 @@ def list_by_priority(
         return listed[offset : offset + limit]
     found = scores(tx, _asked(tx, scope, agent_id), at, recall_search.NEWEST_FIRST)
     ranked = sorted(found, key=lambda each: each[0], reverse=True)[offset : offset + limit]
-    return [entries.shown(each) for each in recall_search.chosen(tx, [each.key_id for _, each in ranked])]
+    first = [each.key_id for _, each in ranked]
+    return [entry_of_row(row) for row in recall_search.chosen(tx, first)]
 
 
 def priority_stats(

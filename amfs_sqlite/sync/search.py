@@ -17,6 +17,7 @@ from amfs_sqlite.sqlite import recall_search, vectors
 from amfs_sqlite.sqlite.recall_search import Filters
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync import entries, priorities, similarity
+from amfs_sqlite.sync.rows import entry_of_row
 from amfs_sqlite.sync.similarity import NUMBERS_AT_ONCE
 
 ALL_TIERS = 3
@@ -29,8 +30,8 @@ def search(tx: Transaction, query: SearchQuery, *, branch: str = MAIN_BRANCH) ->
         return _over_list(tx, query, filters, branch)
     if query.sort_by == BY_PRIORITY:
         first = _first_by_priority(tx, filters, query.limit)
-        return [entries.shown(each) for each in recall_search.chosen(tx, first)]
-    return [entries.shown(each) for each in recall_search.found(tx, filters, query.sort_by, query.limit)]
+        return [entry_of_row(row) for row in recall_search.chosen(tx, first)]
+    return [entry_of_row(row) for row in recall_search.found(tx, filters, query.sort_by, query.limit)]
 
 
 def asked(query: SearchQuery) -> Filters:
@@ -134,7 +135,7 @@ def nearest(tx: Transaction, query: SemanticQuery) -> list[tuple[MemoryEntry, fl
     compared = vectors.compared(tx, asked, wanted, limit=query.limit, at_once=at_once)
     found = similarity.nearest(compared, wanted, min_similarity=query.min_similarity, limit=query.limit)
     first = recall_search.chosen(tx, [key_id for key_id, _ in found])
-    return [(entries.shown(each), similar) for each, (_, similar) in zip(first, found, strict=True)]
+    return [(entry_of_row(row), similar) for row, (_, similar) in zip(first, found, strict=True)]
 
 
 def _semantic(query: SemanticQuery) -> Filters:

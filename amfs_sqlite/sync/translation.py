@@ -36,7 +36,7 @@ NOTHING_SAID: dict[str, Any] = {
 }
 """Of every field, in order."""
 FIELDS: dict[type, set[str]] = {kind: set(kind.model_fields) for kind in (sdk.MemoryEntry, sdk.Provenance)}
-"""Shared by all that ``_whole`` makes: nothing adds a name to it that is not there."""
+"""Shared by all that ``whole`` makes: nothing adds a name to it that is not there."""
 PLAIN = (None, list, dict)
 """What makes a default that is always the same."""
 
@@ -141,7 +141,7 @@ def shown_entry(stored: MemoryEntry, recall: Recall, branch: str = MAIN_BRANCH) 
         key=stored.key,
         version=stored.version,
         value=stored.value,
-        provenance=_whole(sdk.Provenance, signed),
+        provenance=whole(sdk.Provenance, signed),
         confidence=stored.confidence,
         outcome_count=stored.outcome_count,
         success_count=stored.success_count,
@@ -158,10 +158,10 @@ def shown_entry(stored: MemoryEntry, recall: Recall, branch: str = MAIN_BRANCH) 
     if stored.model_extra or stored.artifact_refs:
         fields.update(_known(stored.model_extra or {}))
         return sdk.MemoryEntry.model_validate(fields)
-    return _whole(sdk.MemoryEntry, fields)
+    return whole(sdk.MemoryEntry, fields)
 
 
-def _whole(kind: type[Theirs], fields: dict[str, Any]) -> Theirs:
+def whole(kind: type[Theirs], fields: dict[str, Any]) -> Theirs:
     """The model of all its fields, each known to be of its type.
 
     Checking what the store has checked before would take most of the time that reading takes.
