@@ -24,7 +24,7 @@ NOT EXISTS (SELECT 1 FROM commits AS x WHERE x.namespace = :namespace
 TOLD_OF = f"""
 {TOLD} AND (m.id = :id OR m.describes = :id) ORDER BY m.sequence DESC LIMIT 1"""
 NEWEST_TOLD = f"""
-{TOLD} AND m.branch = :branch AND {LATEST} ORDER BY m.created_at DESC, m.id DESC LIMIT :limit"""
+{TOLD} AND m.branch = :branch AND {LATEST} ORDER BY m.created_at DESC, coalesce(m.describes, m.id) DESC LIMIT :limit"""
 
 
 def save(tx: Transaction, given: Commit) -> None:
@@ -35,8 +35,8 @@ def save(tx: Transaction, given: Commit) -> None:
     if known is None:
         check_free(given.id, bool(tx.value(commits.IS_KNOWN, (tx.namespace, given.id))))
         _append(tx, given, given.id, "write", None)
-        return
-    check_may_describe(given, known, commits.get_commit(tx, given.id, viewer=given.author_agent_id))
+    else:
+        check_may_describe(given, known, commits.get_commit(tx, given.id, viewer=given.author_agent_id))
     if get(tx, given.id) != given.copied(namespace=tx.namespace):
         _append(tx, given, commits.id_for(tx), "description", given.id)
 

@@ -1,11 +1,14 @@
 """Entries of the SDK, made up: one by its fields, many by chance."""
 
+import os
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from amfs_core.models import MemoryEntry, MemoryType, Provenance
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+from amfs_sqlite.sync import SyncSqliteAdapter
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 MADE_UP = settings(
@@ -30,6 +33,11 @@ def entry(path: str = "service", key: str = "a", value: object = 1, **fields: An
         pattern_refs=fields.pop("pattern_refs", []),
     )
     return MemoryEntry(entity_path=path, key=key, value=value, provenance=signed, **fields)
+
+
+def opened(path: "str | os.PathLike[str]", **options: Any) -> Any:
+    """An adapter on this file. Typed as anything, since in the SDK's interface ``list`` is its own method."""
+    return SyncSqliteAdapter(path, **options)
 
 
 texts = st.text(alphabet=TRICKY, max_size=6) | st.sampled_from(WORDS)
