@@ -3,8 +3,12 @@
 import json
 import sys
 
-from parity_tests.amfs.programs.processes import RUN, Place, needs
+import pytest
+
+from parity_tests.amfs.programs.processes import RUN, TEST_PATIENCE_S, Place, needs
 from parity_tests.ledger import proves
+
+pytestmark = pytest.mark.timeout(TEST_PATIENCE_S)
 
 AMFS = (*RUN, "amfs")
 TRANSACTION = """

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from parity_tests.amfs.programs.processes import Place, needs
+from parity_tests.amfs.programs.processes import TEST_PATIENCE_S, Place, needs
 from parity_tests.ledger import proves
+
+pytestmark = pytest.mark.timeout(TEST_PATIENCE_S)
 
 KNOWN = "from amfs import factory; print('sqlite' in factory._ADAPTER_REGISTRY)"
 LOADED = "import sys; print(*sorted(name for name in sys.modules if name.startswith('amfs')))"

@@ -12,13 +12,14 @@ import httpx
 import pytest
 from amfs_core.models import MemoryEntry, OutcomeRecord, OutcomeType, Provenance, SearchQuery
 
-from parity_tests.amfs.programs.processes import PATIENCE_S, RUN, Place, Server, needs
+from parity_tests.amfs.programs.processes import PATIENCE_S, RUN, TEST_PATIENCE_S, Place, Server, needs
 from parity_tests.ledger import proves
 
 SERVER = (*RUN, "amfs-http", "--host", "127.0.0.1", "--port", "0")
 WRITTEN = Provenance(agent_id="scout", session_id="s1", written_at=datetime(2026, 1, 1, tzinfo=UTC))
 
 pytestmark = [
+    pytest.mark.timeout(TEST_PATIENCE_S),
     needs("amfs_http", "amfs-http-server"),
     needs("amfs_adapter_http", "amfs-adapter-http"),
 ]

@@ -7,10 +7,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import pytest
 
-from parity_tests.amfs.programs.processes import RUN, Place, needs
+from parity_tests.amfs.programs.processes import RUN, TEST_PATIENCE_S, Place, needs
 from parity_tests.ledger import proves
 from parity_tests.mcp.processes import ServerProcess
+
+pytestmark = pytest.mark.timeout(TEST_PATIENCE_S)
 
 SERVER = (*RUN, "amfs-mcp-server", "--toolset", "all")
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from bridge.cli.main import main
-from parity_tests.amfs.programs.processes import RUN, Place, needs
+from parity_tests.amfs.programs.processes import RUN, TEST_PATIENCE_S, Place, needs
 from parity_tests.ledger import proves
+
+pytestmark = pytest.mark.timeout(TEST_PATIENCE_S)
 
 # A program beside ours, as an installer would leave it.
 METADATA = "Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n"
