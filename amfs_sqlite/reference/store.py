@@ -257,12 +257,6 @@ class State:
         for trace_id, stored in self.traces.items():
             self.traces[trace_id] = stored.without(written.entity_path, written.key, written.version)
 
-    def was_erased(self, entity_path: str, key: str, version: int) -> bool:
-        """Whether this version, or one that is spelled alike, is there and its value was taken away."""
-        keys = [self.keys.get(address) for address in traces.spellings(entity_path, key)]
-        versions = [stored.version(version) for stored in keys if stored]
-        return any(found.number in self.erasures for found in versions if found)
-
     def _put(self, version: StoredVersion, changed: StoredVersion) -> StoredVersion:
         address = (version.written.entity_path, version.written.key)
         versions = tuple(changed if each is version else each for each in self.keys[address].versions)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from amfs_sqlite.records.traces import DecisionTrace, SharePair, ShareStats
+from amfs_sqlite.records.traces import DecisionTrace, SharePair, ShareStats, TraceEntry
 from amfs_sqlite.reference.store import State, Store, StoredTrace
 from amfs_sqlite.rules.keysets import checked_page
 from amfs_sqlite.rules.limits import (
@@ -14,7 +14,14 @@ from amfs_sqlite.rules.limits import (
     check_optional_text,
     check_whole_number,
 )
-from amfs_sqlite.rules.traces import ID_DIGITS, Filter, check_agents, checked_filter, prepared
+from amfs_sqlite.rules.traces import (
+    ID_DIGITS,
+    Filter,
+    check_agents,
+    checked_filter,
+    prepared,
+    spellings,
+)
 
 
 def save_trace(store: Store, trace: DecisionTrace) -> DecisionTrace:
@@ -22,7 +29,7 @@ def save_trace(store: Store, trace: DecisionTrace) -> DecisionTrace:
 
     def work(state: State) -> DecisionTrace:
         values = [
-            None if state.was_erased(entry.entity_path, entry.key, entry.version) else value
+            None if _was_erased(state, entry) else value
             for entry, value in zip(draft.trace.causal_entries, draft.values, strict=True)
         ]
         state.traces[draft.trace.id] = StoredTrace(draft.record, tuple(values))
@@ -143,6 +150,13 @@ def share_stats(
         key=lambda pair: (-pair.count, pair.reader, pair.author),
     )
     return ShareStats(total=shares.total(), pairs=tuple(pairs[:pair_limit]))
+
+
+def _was_erased(state: State, entry: TraceEntry) -> bool:
+    """Whether what was read, or what is spelled alike, is there and its value was taken away."""
+    keys = [state.keys.get(address) for address in spellings(entry.entity_path, entry.key)]
+    versions = [stored.version(entry.version) for stored in keys if stored]
+    return any(found.number in state.erasures for found in versions if found)
 
 
 def _newest_first(store: Store) -> Iterator[DecisionTrace]:

@@ -18,7 +18,12 @@ ENTITY, BRIEF, SOURCE = DigestType.ENTITY, DigestType.AGENT_BRIEF, DigestType.SO
 
 def digest(scope: str, kind: DigestType = ENTITY, minute: int = 0, **fields: Any) -> Digest:
     compiled_at = BEGAN + timedelta(minutes=minute)
-    named = {"digest_type": kind, "scope": scope, "compiled_at": compiled_at, "summary": {"about": scope}}
+    named: dict[str, Any] = {
+        "digest_type": kind,
+        "scope": scope,
+        "compiled_at": compiled_at,
+        "summary": {"about": scope},
+    }
     return Digest(**named | fields)
 
 
@@ -70,7 +75,7 @@ def test_digests_are_found(sdk_adapter: SyncSqliteAdapter, asked: dict[str, Any]
     sdk_adapter.upsert_digest(digest("scout", BRIEF, minute=3, summary={"paths": ["svc/a"]}))
     sdk_adapter.upsert_digest(digest("team", SOURCE, minute=0, summary={}))
     sdk_adapter.upsert_digest(digest("svc/b", minute=2, summary={"deep": [{"B-1": 1}]}))
-    assert [each.scope for each in sdk_adapter.list_digests(**asked)] == scopes
+    assert [each.scope for each in list[Digest](sdk_adapter.list_digests(**asked))] == scopes
 
 
 @proves("servers.digests")
@@ -78,7 +83,8 @@ def test_the_sdk_briefs_from_them(sdk_adapter: SyncSqliteAdapter) -> None:
     sdk_adapter.upsert_digest(digest("svc"))
     sdk_adapter.upsert_digest(digest("other"))
     memory = AgentMemory("scout", adapter=sdk_adapter)
-    assert [each.scope for each in memory.briefing(entity_path="svc", credit_reuse=False)] == ["svc"]
+    briefed = list[Digest](memory.briefing(entity_path="svc", credit_reuse=False))
+    assert [each.scope for each in briefed] == ["svc"]
 
 
 @proves("servers.digests")

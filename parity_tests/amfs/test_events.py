@@ -20,7 +20,11 @@ MORE = 200
 
 def event(n: int = 0, kind: EventType = EventType.WRITE, **fields: Any) -> Event:
     """Several of each second, so that ids have to break ties."""
-    named = {"agent_id": "scout", "event_type": kind, "created_at": BEGAN + timedelta(seconds=n // 3)}
+    named: dict[str, Any] = {
+        "agent_id": "scout",
+        "event_type": kind,
+        "created_at": BEGAN + timedelta(seconds=n // 3),
+    }
     return Event(**named | fields)
 
 
@@ -43,16 +47,16 @@ def test_two_thousand_events_page_by_cursor_while_others_are_written(tmp_path: P
         seen: list[str] = []
         cursor = None
         while True:
-            rows = adapter.list_events("scout", limit=98, cursor=cursor)
+            rows = list[Event](adapter.list_events("scout", limit=98, cursor=cursor))
             page = page_from_overfetch(
-                [*rows], limit=97, timestamp=lambda each: each.created_at, tiebreak=lambda each: each.id
+                rows, limit=97, timestamp=lambda each: each.created_at, tiebreak=lambda each: each.id
             )
             seen += [each.id for each in page.items]
             if not page.has_more:
                 break
             cursor = page.next_cursor
         writer.join()
-        everything = adapter.list_events("scout", limit=MANY + MORE)
+        everything = list[Event](adapter.list_events("scout", limit=MANY + MORE))
     assert len(seen) == len({*seen})
     assert {*logged} <= {*seen}
     assert len(everything) == MANY + MORE

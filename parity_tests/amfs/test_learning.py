@@ -17,7 +17,7 @@ SUCCESS, FAILURE = OutcomeType.SUCCESS, OutcomeType.FAILURE
 
 
 def report(minute: int, kind: OutcomeType = SUCCESS, *keys: str, **fields: Any) -> OutcomeRecord:
-    named = {
+    named: dict[str, Any] = {
         "outcome_ref": f"run-{minute}",
         "outcome_type": kind,
         "committed_at": BEGAN + timedelta(minutes=minute),

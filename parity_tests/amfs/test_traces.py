@@ -24,7 +24,12 @@ EACH = 10
 
 def trace(agent: str = "scout", minute: int = 0, *read: TraceEntry, **fields: Any) -> DecisionTrace:
     created_at = BEGAN + timedelta(minutes=minute)
-    named = {"agent_id": agent, "session_id": "s", "created_at": created_at, "causal_entries": [*read]}
+    named: dict[str, Any] = {
+        "agent_id": agent,
+        "session_id": "s",
+        "created_at": created_at,
+        "causal_entries": [*read],
+    }
     return DecisionTrace(**named | fields)
 
 
@@ -58,9 +63,10 @@ def test_what_an_agent_commits_comes_back_whole_from_the_reopened_file(tmp_path:
     path = tmp_path / "memory.db"
     with SyncSqliteAdapter(path) as adapter:
         session_id = worked(adapter)
-        (before,) = adapter.list_traces()
+        (before,) = list[DecisionTrace](adapter.list_traces())
     with SyncSqliteAdapter(path) as adapter:
         after = adapter.get_trace(before.id)
+        assert after is not None
         assert after == before
         assert adapter.list_traces_for_entry(agent_id="scout", session_id=session_id) == [before]
     assert (after.task_input, after.response_text) == ("deploy it", "done")
@@ -83,7 +89,7 @@ def test_what_an_agent_commits_comes_back_whole_from_the_reopened_file(tmp_path:
 @proves("traces.sdk")
 def test_every_field_of_a_trace_is_kept(sdk_adapter: SyncSqliteAdapter) -> None:
     worked(sdk_adapter)
-    (whole,) = sdk_adapter.list_traces()
+    (whole,) = list[DecisionTrace](sdk_adapter.list_traces())
     again = sdk_adapter.save_trace(whole)
     assert again.id not in ("", whole.id)
     assert again == whole.model_copy(update={"id": again.id})
@@ -95,7 +101,7 @@ def test_every_field_of_a_trace_is_kept(sdk_adapter: SyncSqliteAdapter) -> None:
 def test_pages_are_those_that_the_sdk_makes_of_one_row_more(sdk_adapter: SyncSqliteAdapter) -> None:
     for minute in (0, 1, 1, 1, 2):
         sdk_adapter.save_trace(trace(minute=minute))
-    everything = sdk_adapter.list_traces()
+    everything = list[DecisionTrace](sdk_adapter.list_traces())
     made = pagination.paginate_desc(everything, timestamp=time_of, tiebreak=id_of, limit=99).items
     assert [each.id for each in everything] == [each.id for each in made]
     seen: list[DecisionTrace] = []
@@ -119,8 +125,8 @@ def id_of(found: DecisionTrace) -> str:
 def pages(adapter: SyncSqliteAdapter) -> Iterator[list[DecisionTrace]]:
     cursor = None
     while True:
-        rows = adapter.list_traces(limit=3, cursor=cursor)
-        page = page_from_overfetch([*rows], limit=2, timestamp=time_of, tiebreak=id_of)
+        rows = list[DecisionTrace](adapter.list_traces(limit=3, cursor=cursor))
+        page = page_from_overfetch(rows, limit=2, timestamp=time_of, tiebreak=id_of)
         yield page.items
         if not page.has_more:
             return
@@ -132,9 +138,9 @@ def test_counts_are_those_that_the_sdk_makes_of_the_traces(sdk_adapter: SyncSqli
     by_scout = (read("p"), read("p", "a/b", "jones"), read("q", by=None), read("q", by=""), read("p"))
     sdk_adapter.save_trace(trace("scout", 0, *by_scout, outcome_type="failure"))
     sdk_adapter.save_trace(trace("smith", 1, read("p"), read("p", by="scout")))
-    everything = sdk_adapter.list_traces()
+    everything = list[DecisionTrace](sdk_adapter.list_traces())
     for asked in ({}, {"agent_ids": ["scout", "smith"]}, {"since": BEGAN + timedelta(minutes=1)}):
-        told, made = sdk_adapter.share_stats(**asked), share_stats_from_traces([*everything], **asked)
+        told, made = sdk_adapter.share_stats(**asked), share_stats_from_traces(everything, **asked)
         assert (told["total"], by_name(told)) == (made["total"], by_name(made))
     assert sdk_adapter.share_stats(pair_limit=0) == {"total": 4, "pairs": []}
     assert sdk_adapter.trace_read_counts("scout") == {"p": {"a/b": 1, "k": 2}, "q": {"k": 2}}
@@ -155,7 +161,7 @@ def test_many_threads_save_traces_and_none_is_lost(sdk_adapter: SyncSqliteAdapte
         saved = [each for ids in threads.map(save, range(WRITERS)) for each in ids]
     assert len({*saved}) == WRITERS * EACH
     assert sdk_adapter.count_traces() == WRITERS * EACH
-    assert {each.id for each in sdk_adapter.list_traces(limit=1_000)} == {*saved}
+    assert {each.id for each in list[DecisionTrace](sdk_adapter.list_traces(limit=1_000))} == {*saved}
 
 
 @proves("traces.sdk", "traces.refused")
