@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-import httpx
 import pytest
 from amfs_core.models import MemoryEntry, OutcomeRecord, OutcomeType, Provenance, SearchQuery
 
@@ -53,9 +52,15 @@ def entry(key: str, value: Any) -> MemoryEntry:
 
 def got(url: str, path: str, **params: str) -> Any:
     """What the server answers to a GET."""
-    answer = httpx.get(f"{url}/api/v1/{path}", params=params, timeout=PATIENCE_S)
-    answer.raise_for_status()
-    return answer.json()
+    return answered("GET", url, path, params=params)
+
+
+def answered(method: str, url: str, path: str, **more: Any) -> Any:
+    """What the server answers, which must be no error."""
+    import httpx  # noqa: PLC0415 - comes with the server
+
+    answer = httpx.request(method, f"{url}/api/v1/{path}", timeout=PATIENCE_S, **more)
+    return answer.raise_for_status().json()
 
 
 @proves("programs.http-server")
@@ -114,8 +119,7 @@ def test_histories_commits_checks_and_briefings_are_served(place: Place) -> None
         assert [each.key for each in commit.entries] == ["a", "b"]
         assert commit in memory.list_commits(namespace="team")
         assert memory.get_commit(commit.id) == commit
-        answer = httpx.post(f"{url}/api/v1/verify", json={}, timeout=PATIENCE_S)
-        report = answer.raise_for_status().json()
+        report = answered("POST", url, "verify", json={})
         assert (report["corrupted"], report["chain_breaks"]) == ([], [])
         assert got(url, "health")["status"] == "ok"
         assert "digests" in got(url, "briefing", entity_path="svc/api")
