@@ -22,7 +22,6 @@ OF_THE_HOSTED_SERVICE: Mapping[str, str] = MappingProxyType(
 OF_POSTGRES: Mapping[str, str] = MappingProxyType(
     {
         "_get_current_account_id": "whose row it is, where one database serves several accounts",
-        "_has_is_artifact_col": "whether a column has been added to the database",
         "_pool": "the connections to the database",
     }
 )
@@ -31,7 +30,6 @@ OF_THE_SERVER: Mapping[str, str] = MappingProxyType(
         "_embedder": "what the server gives an adapter that has a place for one; the SDK embeds by itself",
         "_namespace": "looked for with a default; ours is called namespace",
         "bind": "who speaks, for what is sent to a server; nothing is sent here",
-        "open": "the server's asynchronous adapter, which only Postgres has",
     }
 )
 ARGUED: Mapping[str, str] = MappingProxyType({**OF_THE_HOSTED_SERVICE, **OF_POSTGRES, **OF_THE_SERVER})

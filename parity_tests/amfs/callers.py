@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGES = ("amfs", "amfs_core", "amfs_mcp", "amfs_http", "amfs_cli")
-ADAPTERS = ("adapter", "_adapter", "_async_adapter")
-"""What the callers call an adapter; the last is one of Postgres, which ours stands in for all the same."""
+ADAPTERS = ("adapter", "_adapter")
+"""What the callers call an adapter. The server's ``_async_adapter`` is never another one than Postgres'."""
 BY_NAME = "_via_async_or_sync"
 """How the server calls a method by its name, which comes first."""
 LOOKED_UP = ("getattr", "hasattr")
