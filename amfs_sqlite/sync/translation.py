@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 import pydantic
@@ -53,9 +54,10 @@ def ours(given: pydantic.BaseModel, kind: type[Ours], argument: str = "model") -
 
 def _leave_out_what_goes_without_saying(given: pydantic.BaseModel, said: dict[str, Any]) -> None:
     """Defaults, but for those made when asked for: that an event is of this very instant has to be said."""
-    for name, field in type(given).model_fields.items():
+    usual = _usual(type(given))
+    for name in type(given).model_fields:
         value = getattr(given, name)
-        if field.default_factory in PLAIN and value == field.get_default(call_default_factory=True):
+        if name in usual and value == usual[name]:
             del said[name]
         else:
             several = value if isinstance(value, list) else [value]
@@ -63,6 +65,13 @@ def _leave_out_what_goes_without_saying(given: pydantic.BaseModel, said: dict[st
             for each, its in zip(several, dumped, strict=True):
                 if isinstance(each, pydantic.BaseModel):
                     _leave_out_what_goes_without_saying(each, its)
+
+
+@cache
+def _usual(kind: type[pydantic.BaseModel]) -> Mapping[str, Any]:
+    """The defaults that are always the same: to ask a model for one takes longer than to compare it."""
+    fields = kind.model_fields.items()
+    return {n: f.get_default(call_default_factory=True) for n, f in fields if f.default_factory in PLAIN}
 
 
 def theirs(stored: Model, kind: type[Theirs]) -> Theirs:
