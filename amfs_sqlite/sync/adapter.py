@@ -16,10 +16,13 @@ from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
 from amfs_sqlite.sync import (
     activity,
+    agents,
     commits,
     digests,
     entries,
     events,
+    graph,
+    groups,
     integrity,
     learning,
     outcomes,
@@ -170,6 +173,35 @@ class SyncSqliteAdapter(AdapterABC):
     recent_task_texts = reading(learning.recent_task_texts)
     learning_series = reading(learning.learning_series)
     agent_summaries = reading(activity.agent_summaries)
+
+    # agents
+    ensure_agent = writing(agents.ensure_agent)
+    get_agent = reading(agents.get_agent)
+    list_agents = reading(agents.list_agents)
+    update_agent_profile = writing(agents.update_agent_profile)
+    update_agent_capabilities = writing(agents.update_agent_capabilities)
+    update_agent_contracts = writing(agents.update_agent_contracts)
+    discover_agents = reading(agents.discover_agents)
+    list_agents_enriched = reading(agents.list_agents_enriched)
+    get_agent_activity_histogram = reading(agents.get_agent_activity_histogram)
+
+    # groups of agents
+    create_agent_group = writing(groups.create_agent_group)
+    list_agent_groups = reading(groups.list_agent_groups)
+    get_agent_group = reading(groups.get_agent_group)
+    update_agent_group = writing(groups.update_agent_group)
+    delete_agent_group = writing(groups.delete_agent_group)
+    add_agents_to_group = writing(groups.add_agents_to_group)
+    remove_agents_from_group = writing(groups.remove_agents_from_group)
+    reorder_agent_groups = writing(groups.reorder_agent_groups)
+    dismiss_cluster_suggestion = writing(groups.dismiss_cluster_suggestion)
+    list_dismissed_cluster_ids = reading(groups.list_dismissed_cluster_ids)
+
+    # the graph
+    upsert_graph_edge = writing(graph.upsert_graph_edge)
+    graph_neighbors = reading(graph.graph_neighbors)
+    list_graph_edges = reading(graph.list_graph_edges)
+    graph_stats = reading(graph.graph_stats)
 
     # changes, outcomes
     def watch(self, entity_path: str, callback: Callback) -> WatchHandle:
