@@ -21,10 +21,11 @@ ALL = f"SELECT c.id, e.vector {VECTORS} WHERE {{conditions}} ORDER BY c.entity_p
 # It has no distance for what has no direction.
 NEAR = f"""
 WITH x AS MATERIALIZED (
-    SELECT c.id, c.entity_path, c.key, e.vector, vec_distance_cosine(e.vector, :query) AS distance
+    SELECT c.id, c.version_id, c.entity_path, c.key, vec_distance_cosine(e.vector, :query) AS distance
     {VECTORS} WHERE {{conditions}}
 )
-SELECT x.id, x.vector FROM x WHERE x.distance IS NULL OR x.distance <= :tolerance + coalesce((
+SELECT x.id, e.vector FROM x CROSS JOIN vectors AS e ON e.version_id = x.version_id
+WHERE x.distance IS NULL OR x.distance <= :tolerance + coalesce((
     SELECT y.distance FROM x AS y WHERE y.distance IS NOT NULL ORDER BY y.distance LIMIT 1 OFFSET :limit - 1
 ), 2.0)
 ORDER BY x.entity_path, x.key"""
@@ -44,7 +45,7 @@ def compared(
     ``limit`` nearest, and maybe others.
     """
     sql, parameters = ALL, asked.parameters
-    if limit > 0 and has_distance(tx.connection):
+    if limit > 0 and query and has_distance(tx.connection):
         sql = NEAR
         parameters = parameters | {"query": packed(query), "limit": limit, "tolerance": TOLERANCE}
     cursor = tx.execute(sql.format(conditions=asked), parameters)

@@ -16,9 +16,8 @@ from amfs_sqlite.rules.limits import MAX_PATHS, check_count, check_finite, check
 from amfs_sqlite.sqlite import recall_search, vectors
 from amfs_sqlite.sqlite.recall_search import Filters
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sync import entries, priorities, similarity
+from amfs_sqlite.sync import entries, priorities
 from amfs_sqlite.sync.rows import entry_of_row
-from amfs_sqlite.sync.similarity import NUMBERS_AT_ONCE
 
 ALL_TIERS = 3
 BY_PRIORITY = "priority"
@@ -131,7 +130,10 @@ def nearest(tx: Transaction, query: SemanticQuery) -> list[tuple[MemoryEntry, fl
                 "query",
                 f"has {len(wanted)} numbers and a stored embedding {dimension}; embed both by one model",
             )
-    at_once = max(1, NUMBERS_AT_ONCE // max(1, len(wanted)))
+    # numpy takes longer to load than all else together, and most never search by meaning.
+    from amfs_sqlite.sync import similarity  # noqa: PLC0415
+
+    at_once = max(1, similarity.NUMBERS_AT_ONCE // max(1, len(wanted)))
     compared = vectors.compared(tx, asked, wanted, limit=query.limit, at_once=at_once)
     found = similarity.nearest(compared, wanted, min_similarity=query.min_similarity, limit=query.limit)
     first = recall_search.chosen(tx, [key_id for key_id, _ in found])

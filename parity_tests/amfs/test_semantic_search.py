@@ -138,7 +138,7 @@ def test_a_great_many_are_compared_block_by_block(
 ) -> None:
     sdk_adapter.write_batch([entry(key=f"k{n:03}", embedding=[1.0, n / 100, 0.0]) for n in range(100)])
     whole = sdk_adapter.semantic_search(asked([1.0, 0.0, 0.0], limit=100), Embedder())
-    monkeypatch.setattr("amfs_sqlite.sync.search.NUMBERS_AT_ONCE", 21)
+    monkeypatch.setattr("amfs_sqlite.sync.similarity.NUMBERS_AT_ONCE", 21)
     assert sdk_adapter.semantic_search(asked([1.0, 0.0, 0.0], limit=100), Embedder()) == whole
     assert keys(whole) == [f"k{n:03}" for n in range(100)]
 
