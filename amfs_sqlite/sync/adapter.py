@@ -221,8 +221,9 @@ class SyncSqliteAdapter(AdapterABC):
 
 
 def _close(watches: Watches, recalls: RecallCounts, database: BlockingDatabase) -> None:
-    try:
-        watches.close()
-        recalls.flush()
-    finally:
-        database.close()
+    if database.is_of_this_process and database.is_open:
+        try:
+            watches.close()
+            recalls.flush()
+        finally:
+            database.close()

@@ -4,12 +4,13 @@ import os
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from amfs_sqlite.clock import Clock, IdSource
-from amfs_sqlite.errors import AdapterClosedError, InvalidArgumentError
+from amfs_sqlite.errors import AdapterClosedError, InvalidArgumentError, StoreBusyError
 from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_name, check_sources
 from amfs_sqlite.sqlite import functions, index, migrate
@@ -38,12 +39,24 @@ T = TypeVar("T")
 class _Job:
     """What a thread wants written, and what became of it; ``ended`` is told, where nobody waits for it."""
 
-    __slots__ = ("answer", "body", "ended")
+    __slots__ = ("_body", "answer", "came_to", "ended")
 
     def __init__(self, body: Body, ended: Callable[[Answer], None] | None = None) -> None:
-        self.body = body
+        self._body = body
         self.ended = ended
+        self.came_to: Answer | None = None
+        """What it last came to, within a transaction that may still be rolled back."""
         self.answer: Answer | None = None
+
+    def run(self, connection: sqlite3.Connection, ground: Ground | None) -> Any:
+        """Do it, within a transaction."""
+        try:
+            result = self._body(connection, ground)
+        except Exception as error:
+            self.came_to = Answer(error=error)
+            raise
+        self.came_to = Answer(result)
+        return result
 
     def end(self, answer: Answer) -> None:
         """It was committed, or failed."""
@@ -92,6 +105,7 @@ class BlockingDatabase:
         self._target = MEMORY
         self._process = os.getpid()
         self._turn = threading.Lock()
+        self._writing_thread: int | None = None
         self._waiting: deque[_Job] = deque()
         self._deferred: set[_Job] = set()
         self._readers: deque[sqlite3.Connection] = deque()
@@ -106,6 +120,10 @@ class BlockingDatabase:
     @property
     def is_open(self) -> bool:
         return self._writer is not None
+
+    @property
+    def is_of_this_process(self) -> bool:
+        return os.getpid() == self._process
 
     @property
     def is_writable(self) -> bool:
@@ -127,7 +145,7 @@ class BlockingDatabase:
 
         self._check_here()
         if self.in_memory:
-            with self._turn:
+            with self._own_turn():
                 (answer,) = self._groups.read(self._connected(), [job])
         else:
             connection = self._borrow()
@@ -150,10 +168,16 @@ class BlockingDatabase:
         self._check_writable()
         own = _Job(job)
         self._waiting.append(own)
-        with self._turn:
-            while own.answer is None:
-                self._run_waiting(self._connected())
-            self._index_when_many()
+        try:
+            with self._own_turn():
+                while own.answer is None:
+                    self._run_waiting(self._connected())
+                self._index_when_many()
+        except BaseException:
+            # Nobody waits for it any more. Whoever has it under way finishes it.
+            with suppress(ValueError):
+                self._waiting.remove(own)
+            raise
         return self._of(own.answer)
 
     def defer(self, body: Callable[[Transaction], None], ended: Callable[[Answer], None]) -> None:
@@ -174,17 +198,17 @@ class BlockingDatabase:
 
     def settle(self) -> None:
         """Run what was deferred, now."""
-        if self._deferred and os.getpid() == self._process:
-            with self._turn:
+        if self._deferred and self.is_of_this_process:
+            with self._own_turn():
                 while self._deferred and self.is_open:
                     self._run_waiting(self._connected())
 
     def close(self) -> None:
         """Index what is pending and close every connection. Closing twice is closing once."""
-        if os.getpid() != self._process:
+        if not self.is_of_this_process:
             return
         self._later.end()
-        with self._turn:
+        with self._own_turn():
             if self._writer is None:
                 return
             while self._waiting:
@@ -207,18 +231,41 @@ class BlockingDatabase:
         result: T = answer.result
         return result
 
+    @contextmanager
+    def _own_turn(self) -> Iterator[None]:
+        """Wait until no other thread writes. Raises StoreBusyError where it is this one that does: what
+        interrupts a write, as a signal does, cannot wait for its end.
+        """
+        if self._writing_thread == threading.get_ident():
+            raise StoreBusyError(self.path, "is being written by this very thread, which was interrupted")
+        with self._turn:
+            self._writing_thread = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._writing_thread = None
+
     def _run_waiting(self, connection: sqlite3.Connection) -> None:
-        """What waits, the longest waiting first, in one transaction. Interrupted, it waits again."""
+        """What waits, the longest waiting first, in one transaction. Interrupted, it waits again, unless that
+        was when all of it was committed.
+        """
         jobs = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
         try:
-            answers = self._groups.write(connection, [job.body for job in jobs])
+            self._end(jobs, self._groups.write(connection, [job.run for job in jobs]))
         except BaseException:
-            self._waiting.extendleft(reversed(jobs))
+            came_to = [job.came_to for job in jobs if job.came_to is not None]
+            if self._lock.was_rolled_back or len(came_to) < len(jobs):
+                self._waiting.extendleft(job for job in reversed(jobs) if job.answer is None)
+            else:
+                self._end(jobs, came_to)
             raise
+
+    def _end(self, jobs: Sequence[_Job], answers: Sequence[Answer]) -> None:
         self._has_written = True
         for job, answer in zip(jobs, answers, strict=True):
-            self._deferred.discard(job)
-            job.end(answer)
+            if job.answer is None:
+                self._deferred.discard(job)
+                job.end(answer)
         self.announce()
 
     def _index_when_many(self) -> None:
@@ -301,7 +348,7 @@ class BlockingDatabase:
     def _check_here(self) -> None:
         if self._writer is None:
             raise AdapterClosedError("is closed", MAKE_ANOTHER)
-        if os.getpid() != self._process:
+        if not self.is_of_this_process:
             raise AdapterClosedError("was made before this process was forked off", MAKE_ANOTHER)
 
 

@@ -23,6 +23,8 @@ class WriteLock:
         self._timeout_s = timeout_s
         self._guard: Guard = OpenGuard()
         self._identity: tuple[int, int] | None = None
+        self.was_rolled_back = False
+        """Whether the last transaction was not committed, for whoever is interrupted and cannot tell."""
 
     def attach(self) -> None:
         """From now on this is about the file that stands at the path now."""
@@ -57,8 +59,9 @@ class WriteLock:
             # Before the file is in write-ahead mode, its creation waits here for readers to end.
             self.patiently(lambda: connection.execute("COMMIT"))
         finally:
+            self.was_rolled_back = connection.in_transaction
             try:
-                if connection.in_transaction:
+                if self.was_rolled_back:
                     connection.execute("ROLLBACK")
             finally:
                 self._guard.release()
