@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from amfs_sqlite.rules.spelling import says
 from amfs_sqlite.rules.values import encode
+from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync import SyncSqliteAdapter
+from amfs_sqlite.sync.entries import list_entries
 from parity_tests.amfs.corpus import BEGAN, MADE_UP, agents, entries, entry, paths, texts, values
 from parity_tests.ledger import proves
 
@@ -74,6 +76,26 @@ def test_a_search_finds_what_the_sdk_finds_in_the_same_order(
         for _ in range(4):
             query = data.draw(queries(stored))
             assert adapter.search(query) == by_the_sdk(adapter, query)
+
+
+@proves("amfs-search.branches")
+@MADE_UP
+@given(data=st.data(), stored=st.lists(entries(), min_size=1, max_size=8))
+def test_a_branch_is_searched_as_main_is(data: st.DataObject, stored: list[MemoryEntry]) -> None:
+    with pytest.MonkeyPatch.context() as patch, SyncSqliteAdapter(":memory:") as opened:
+        adapter: Any = opened
+        for each in stored:
+            adapter.write(each)
+        patch.setattr("amfs_sqlite.sync.entries.list_entries", as_on_main)
+        for _ in range(4):
+            query = data.draw(queries(stored))
+            assert adapter.search(query, branch="same") == adapter.search(query)
+
+
+def as_on_main(tx: Transaction, *args: Any, branch: str, **asked: Any) -> list[MemoryEntry]:
+    """A branch on which nothing was written."""
+    assert branch == "same"
+    return list_entries(tx, *args, **asked)
 
 
 @proves("amfs-search.spelling")

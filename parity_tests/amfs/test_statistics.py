@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amfs_sqlite import FixedClock
+from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync import SyncSqliteAdapter
+from amfs_sqlite.sync.entries import list_entries
 from parity_tests.amfs.corpus import BEGAN, MADE_UP, agents, entries, entry, paths
 from parity_tests.ledger import proves
 
@@ -223,6 +225,35 @@ def test_what_is_counted_is_what_is_listed(sdk_adapter: Any) -> None:
     counts = [sdk_adapter.count_entries(**each) for each in asked]
     listed: list[Any] = [sdk_adapter.list(**each) for each in asked]
     assert counts == [len(each) for each in listed] == [3, 2, 1, 3, 3, 2, 3]
+
+
+@proves("amfs-statistics.branches")
+@MADE_UP
+@given(stored=st.lists(entries(), max_size=8))
+def test_a_branch_on_which_nothing_was_written_counts_as_main_does(stored: list[MemoryEntry]) -> None:
+    with pytest.MonkeyPatch.context() as patch, SyncSqliteAdapter(":memory:") as opened:
+        adapter: Any = opened
+        filled(adapter, stored)
+        patch.setattr("amfs_sqlite.sync.entries.list_entries", as_on_main)
+        scope = SqlScope("shared OR agent_id = %s", ("scout",))
+        main, same = (
+            [
+                adapter.count_entries("svc", branch=branch),
+                adapter.count_entries(branch=branch, scope=scope, agent_id="smith"),
+                adapter.scope_counts("svc", branch=branch, exclude_key="a", agent_id="smith"),
+                adapter.list_scopes(branch=branch),
+                adapter.priority_stats(branch=branch, scope=scope, now=NOW),
+                adapter.list_by_priority(branch=branch, limit=3, offset=1, now=NOW),
+            ]
+            for branch in ("main", "same")
+        )
+        assert main == same
+
+
+def as_on_main(tx: Transaction, *args: Any, branch: str, **asked: Any) -> list[MemoryEntry]:
+    """The branch of that name, on which nothing was written."""
+    assert branch == "same"
+    return list_entries(tx, *args, **asked)
 
 
 @proves("amfs-statistics.scopes")
