@@ -41,7 +41,7 @@ SELECT EXISTS (
     CROSS JOIN versions AS v ON v.key_id = c.id AND v.version = :version
     CROSS JOIN erasures AS e ON e.version_id = v.id)"""
 ADDRESS = """
-SELECT c.entity_path, c.key, v.version FROM versions AS v
+SELECT c.namespace, c.entity_path, c.key, v.version FROM versions AS v
 CROSS JOIN current AS c ON c.id = v.key_id WHERE v.id = ?"""
 BLANK = """
 UPDATE trace_entries SET value = NULL
@@ -84,7 +84,7 @@ def save_trace(tx: Transaction, trace: DecisionTrace) -> DecisionTrace:
     for position, (entry, value) in enumerate(zip(saved.causal_entries, draft.values, strict=True)):
         address = (entry.entity_path, entry.key, entry.version)
         # A value that was erased does not come back with a trace that was under way meanwhile.
-        kept = None if tx.value(WAS_ERASED, _copies(tx, *address)) else value
+        kept = None if tx.value(WAS_ERASED, _copies(tx.namespace, *address)) else value
         tx.run(INSERT_ENTRY, (row_id, position, *address, entry.written_by, kept))
     (stored,) = _whole(tx, [(row_id, draft.record)])
     return stored
@@ -92,13 +92,13 @@ def save_trace(tx: Transaction, trace: DecisionTrace) -> DecisionTrace:
 
 def blank(tx: Transaction, version_id: int) -> None:
     """Take the value of this version out of the traces that read it."""
-    tx.run(BLANK, _copies(tx, *tx.row(ADDRESS, (version_id,))))
+    tx.run(BLANK, _copies(*tx.row(ADDRESS, (version_id,))))
 
 
-def _copies(tx: Transaction, entity_path: str, key: str, version: int) -> dict[str, Any]:
+def _copies(namespace: str, entity_path: str, key: str, version: int) -> dict[str, Any]:
     """What finds a version under every address that its path and key can be taken apart into."""
     addresses = json.dumps(spellings(entity_path, key))
-    return {"namespace": tx.namespace, "addresses": addresses, "version": version}
+    return {"namespace": namespace, "addresses": addresses, "version": version}
 
 
 def get_trace(tx: Transaction, trace_id: str) -> DecisionTrace | None:
