@@ -22,18 +22,16 @@ ID_DIGITS = 32
 
 def prepared(given: AgentGroup, group_id: str, namespace: str, now: datetime) -> tuple[AgentGroup, list[str]]:
     """A group to be stored under this id, without members, and those. Raises InvalidArgumentError."""
-    group = checked_model(given, AgentGroup, "group")
+    own = {"id": group_id, "namespace": namespace, "created_at": now, "updated_at": now, "member_count": 0}
+    group = checked_model(given, AgentGroup, "group", **own)
     check_name(group.name, "name")
     check_name(group.description, "description")
     check_finite(group.position, "position")
     for argument in ("color", "icon", "account_id", "source_cluster_id"):
         check_optional_name(getattr(group, argument), argument)
     members = checked_members(group.agent_ids)
-    stored = group.copied(
-        id=group_id, namespace=namespace, created_at=now, updated_at=now, agent_ids=(), member_count=0
-    )
     encode(group.model_extra or {}, "group")
-    return stored, members
+    return group.copied(agent_ids=()), members
 
 
 def changes(

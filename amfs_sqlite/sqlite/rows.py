@@ -200,9 +200,11 @@ def model_of(stored: str, kind: type[M]) -> M:
 @_readable
 def edge_of(row: Sequence[Any]) -> GraphEdge:
     """An edge from the columns of ``graph.COLUMNS``, in order."""
-    *named, first_seen, last_seen, provenance = row
+    *named, confidence, evidence_count, first_seen, last_seen, provenance = row
     seen = (moment(first_seen), moment(last_seen), None if provenance is None else decode(provenance))
-    return GraphEdge.whole(dict(zip(GraphEdge.model_fields, (*named, *seen), strict=True)))
+    # What RETURNING gives of a REAL that has no fraction is an integer.
+    values = (*named, float(confidence), evidence_count, *seen)
+    return GraphEdge.whole(dict(zip(GraphEdge.model_fields, values, strict=True)))
 
 
 @_readable

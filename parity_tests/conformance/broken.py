@@ -29,9 +29,11 @@ from amfs_sqlite import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.models import Change, ChangeEvent
+from amfs_sqlite.models import MAIN_BRANCH, Change, ChangeEvent
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from amfs_sqlite.records.agents import Agent
 from amfs_sqlite.records.events import Event
+from amfs_sqlite.records.graph import GraphEdge, GraphNeighborQuery
 from amfs_sqlite.records.traces import DecisionTrace
 from parity_tests import ledger
 from parity_tests.adapters import AdapterFactory
@@ -233,6 +235,30 @@ class PagesFromTheBeginningAdapter(ReferenceAdapter):
         return [] if given else await super().list_events(agent_id, **options)
 
 
+class ListsAgentsByNameAdapter(ReferenceAdapter):
+    """Lists agents by name, whenever they were active."""
+
+    async def list_agents(self) -> Sequence[Agent]:
+        return sorted(await super().list_agents(), key=lambda agent: agent.agent_id)
+
+
+class DeletesWhatIsNotThereAdapter(ReferenceAdapter):
+    """Says of every group that it was there to be deleted."""
+
+    async def delete_agent_group(self, group_id: str) -> bool:
+        await super().delete_agent_group(group_id)
+        return True
+
+
+class FollowsEveryRelationAdapter(ReferenceAdapter):
+    """Goes from edge to edge whatever their relation."""
+
+    async def graph_neighbors(
+        self, query: GraphNeighborQuery, *, branch: str = MAIN_BRANCH
+    ) -> Sequence[GraphEdge]:
+        return await super().graph_neighbors(query.model_copy(update={"relation": None}), branch=branch)
+
+
 SOUND = ReferenceAdapter.__name__
 BASIC = ("Lifecycle", "Entries")
 """Without these nothing can be tried."""
@@ -262,6 +288,9 @@ BROKEN: Sequence[tuple[type[ReferenceAdapter], str]] = (
     (NamesAnotherPolicyAdapter, "lifecycle.names"),
     (ForgetsWhatWasAskedAdapter, "traces.saved"),
     (PagesFromTheBeginningAdapter, "events.pages"),
+    (ListsAgentsByNameAdapter, "agents.order"),
+    (DeletesWhatIsNotThereAdapter, "groups.left"),
+    (FollowsEveryRelationAdapter, "graph.hops"),
 )
 """Every adapter that breaks a promise, and the promise."""
 

@@ -18,6 +18,7 @@ KINDS = [kind for kind, _ in BROKEN]
 # What is promised of what two nouns do together.
 NEEDS_ANOTHER = {
     "Changes": {"watch.in-place"},
+    "Agents": {"agents.activity", "agents.enriched"},
     "Traces": {"traces.erased"},
     "Retention": {f"retention.{name}" for name in ("heard", "logged", "not-found", "outcomes", "results")},
 }

@@ -106,7 +106,6 @@ async def test_an_agents_entries_are_those_it_wrote_last_and_that_are_there(adap
     await adapter.write(draft("a", "3", agent="bob"))
     await adapter.write(draft("a", "3", agent="amy"))
     await adapter.write(draft("a", "4", agent="bob"))
-    await adapter.erase(written_by="nobody", author="amy")
     assert (await adapter.ensure_agent("bob")).entry_count is None
     await adapter.ensure_agent("zoe")
     assert {each.agent_id: each.entry_count for each in await adapter.list_agents()} == {"bob": 3, "zoe": 0}
@@ -114,6 +113,11 @@ async def test_an_agents_entries_are_those_it_wrote_last_and_that_are_there(adap
     assert found is not None
     assert found.entry_count == 3
     assert (await adapter.update_agent_profile("bob", AgentProfile())).entry_count == 3
+
+
+@proves("agents.counts")
+async def test_what_was_erased_is_not_counted(adapter: Whole) -> None:
+    await adapter.write(draft(agent="bob"))
     await adapter.erase(written_by="bob", author="amy")
     assert (await adapter.update_agent_contracts("bob", [])).entry_count == 0
 
@@ -155,8 +159,8 @@ def learned(source: str, target: str) -> GraphEdge:
     )
 
 
-async def staffed(adapter: Whole, clock: FixedClock) -> str:
-    """Three agents with some history; the id of bob's group."""
+async def staffed(adapter: Whole, clock: FixedClock) -> None:
+    """Three agents with some history."""
     clock.set("2026-01-01")
     profile = {"description": "Writes", "tags": ["t"], "session_metadata": {"platform": "Cli", "model": "M1"}}
     await adapter.update_agent_profile("bob", AgentProfile.model_validate(profile))
@@ -168,14 +172,14 @@ async def staffed(adapter: Whole, clock: FixedClock) -> str:
     await adapter.write(draft("web/b", "1", agent="bob", memory_type="belief"))
     await adapter.write(draft("db", "1", agent="bob", memory_type=5))
     await adapter.write(draft("db", "2", agent="stranger"))
-    await adapter.upsert_graph_edge(learned("zoe", "bob"))
-    await adapter.upsert_graph_edge(learned("amy", "bob"))
-    return (await adapter.create_agent_group(AgentGroup(name="g", agent_ids=("bob",)))).id
 
 
 @proves("agents.enriched")
 async def test_a_directory_tells_what_each_agent_did(adapter: Whole, clock: FixedClock) -> None:
-    group_id = await staffed(adapter, clock)
+    await staffed(adapter, clock)
+    await adapter.upsert_graph_edge(learned("zoe", "bob"))
+    await adapter.upsert_graph_edge(learned("amy", "bob"))
+    group = await adapter.create_agent_group(AgentGroup(name="g", agent_ids=("bob",)))
     bob, zoe, amy = (await adapter.list_agents_enriched()).agents
     assert plain(bob) == plain(
         AgentSummary(
@@ -188,7 +192,7 @@ async def test_a_directory_tells_what_each_agent_did(adapter: Whole, clock: Fixe
             entity_paths=("db", "web/a", "web/b"),
             type_dist={"belief": 1, "fact": 2},
             collaborators=("amy", "zoe"),
-            group_id=group_id,
+            group_id=group.id,
             platform="Cli",
             model="M1",
             inferred_tags=("t",),

@@ -28,7 +28,11 @@ from amfs_sqlite import (
     SqliteAdapter,
     Write,
 )
+from amfs_sqlite.protocol import Groups
+from amfs_sqlite.records.agents import AgentCapability, AgentProfile, MemoryContract
 from amfs_sqlite.records.events import Event
+from amfs_sqlite.records.graph import GraphEdge, GraphNeighborQuery
+from amfs_sqlite.records.groups import AgentGroup
 from amfs_sqlite.records.traces import DecisionTrace, TraceEntry
 from parity_tests.adapters import KINDS, AdapterOpener
 from parity_tests.agent.wrong import GIVEN, Unprintable, admits, answer
@@ -55,24 +59,41 @@ GIVEN_COMMIT = Commit(id="c", author_agent_id="alice", created_at=FixedClock().n
 GIVEN_EVENT = Event(agent_id="alice", event_type="write")
 GIVEN_READ = TraceEntry(entity_path="p", key="1", version=1, confidence=1.0)
 GIVEN_TRACE = DecisionTrace(agent_id="alice", session_id="s", causal_entries=(GIVEN_READ,))
+GIVEN_CONTRACT = MemoryContract(entity_path="p")
+GIVEN_EDGE = GraphEdge(
+    source_entity="a", source_type="agent", relation="r", target_entity="b", target_type="agent"
+)
+GIVEN_GROUP_ID = f"{2:032x}"
+"""Of the first group of a store: the store's own id is the first that is drawn."""
+GIVEN_QUERY = GraphNeighborQuery(entity="a")
 NEEDED: Mapping[str, Any] = {
+    "account_id": "acc",
     "agent_id": "alice",
+    "agent_ids": [],
     "author": "alice",
+    "capabilities": [],
+    "cluster_id": "c",
+    "contracts": [],
     "callback": lambda _entry: None,
     "changes": [Write(draft("w"))],
     "commit": GIVEN_COMMIT,
     "commit_a": "a",
     "commit_b": "b",
     "commit_id": "c",
+    "edge": GIVEN_EDGE,
     "entity_path": "p",
     "entries": [draft("w")],
     "entry": draft("w"),
     "event": GIVEN_EVENT,
     "event_id": "e",
     "follow": False,
+    "group": AgentGroup(name="g"),
+    "group_id": GIVEN_GROUP_ID,
     "idempotency_key": "once",
     "keep_last": 1,
     "key": "1",
+    "positions": [],
+    "profile": AgentProfile(),
     "query": SearchQuery(),
     "record": outcome("success", "p/1"),
     "refs": [at("p", "1")],
@@ -82,6 +103,9 @@ NEEDED: Mapping[str, Any] = {
     "version": 1,
 }
 """A good one for each argument that has no default, or none that will do alone."""
+
+NEEDED_BY: Mapping[str, Mapping[str, Any]] = {"graph_neighbors": {"query": GIVEN_QUERY}}
+"""Where an operation means something else by the name of an argument."""
 
 Call = Callable[[AmfsAdapter, Any], Awaitable[object]]
 
@@ -112,6 +136,11 @@ def log_event(adapter: Any, bent: Event) -> Awaitable[object]:
     return answered
 
 
+def made(adapter: Any, name: str, *arguments: Any) -> Awaitable[object]:
+    answered: Awaitable[object] = getattr(adapter, name)(*arguments)
+    return answered
+
+
 LISTED = CommitEntry(entity_path="p", key="1", version=1)
 MODELS: Mapping[str, tuple[BaseModel, Call]] = {
     "an entry": (draft("w"), lambda adapter, bent: adapter.write(bent)),
@@ -136,12 +165,28 @@ MODELS: Mapping[str, tuple[BaseModel, Call]] = {
     "an event": (GIVEN_EVENT, log_event),
     "a trace": (GIVEN_TRACE, save_trace),
     "its read": (GIVEN_READ, lambda adapter, bent: save_trace(adapter, traced(causal_entries=(bent,)))),
+    "an agent's profile": (
+        AgentProfile(),
+        lambda adapter, bent: made(adapter, "update_agent_profile", "alice", bent),
+    ),
+    "an agent's capability": (
+        AgentCapability(name="c"),
+        lambda adapter, bent: made(adapter, "update_agent_capabilities", "alice", [bent]),
+    ),
+    "an agent's contract": (
+        GIVEN_CONTRACT,
+        lambda adapter, bent: made(adapter, "update_agent_contracts", "alice", [bent]),
+    ),
+    "a group": (AgentGroup(name="g"), lambda adapter, bent: made(adapter, "create_agent_group", bent)),
+    "an edge": (GIVEN_EDGE, lambda adapter, bent: made(adapter, "upsert_graph_edge", bent)),
+    "a query of the graph": (GIVEN_QUERY, lambda adapter, bent: made(adapter, "graph_neighbors", bent)),
     "a query": (SearchQuery(), lambda adapter, bent: adapter.search(bent)),
 }
 FIELDS = [(name, field) for name, (model, _) in MODELS.items() for field in type(model).model_fields]
 OURS = {
     MemoryEntry: ("superseded_at", "success_count", "failure_count", "withdrawn"),
     Commit: ("sequence", "kind", "digest", "effects"),
+    AgentGroup: ("id", "namespace", "member_count", "created_at", "updated_at"),
     Event: ("id", "namespace"),
     DecisionTrace: ("id", "namespace"),
 }
@@ -154,6 +199,8 @@ async def all_kinds(tmp_path: Path, clock: FixedClock) -> AsyncIterator[list[Amf
     async with AsyncExitStack() as opened:
         adapters = [await AdapterOpener(kind, tmp_path, clock, opened)() for kind in KINDS]
         for adapter in adapters:
+            assert isinstance(adapter, Groups)
+            assert (await adapter.create_agent_group(AgentGroup(name="g"))).id == GIVEN_GROUP_ID
             await adapter.write(draft("p", "1"))
             await adapter.write(draft("p", "1", 2))
             await adapter.write(private("1", "k", agent="1"))
@@ -187,7 +234,8 @@ async def test_an_argument_of_another_type_is_refused_alike_and_stores_nothing(
     operation = OPERATIONS[name]
     hint = get_type_hints(operation)[argument]
     parameters = list(inspect.signature(operation).parameters.values())[1:]
-    good = {each.name: NEEDED[each.name] for each in parameters if each.name in NEEDED}
+    needed = {**NEEDED, **NEEDED_BY.get(name, {})}
+    good = {each.name: needed[each.name] for each in parameters if each.name in needed}
     before = [await state(adapter) for adapter in all_kinds]
     refusals = 0
     for given in EVERYTHING:
