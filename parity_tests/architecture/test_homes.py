@@ -12,6 +12,7 @@ DATABASE = "amfs_sqlite/sqlite"
 DRIVERS = {"sqlite3", "aiosqlite"}
 # Tests that open the file behind the product's back, each with its reason.
 BEHIND_ITS_BACK = {
+    "parity_tests/amfs": "changes and damages stored rows, to see what the SDK is told of it",
     "parity_tests/concurrency": "holds locks from outside, and looks at what is committed",
     "parity_tests/docs": "does to a file what the explanations tell of, and reads the schema's tables",
     "parity_tests/migrations": "makes files as other programs and other versions make them",
