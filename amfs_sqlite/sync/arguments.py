@@ -7,6 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.rules.limits import check_name
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -20,9 +21,21 @@ def checked(given: object, kind: type[Theirs], argument: str) -> Theirs:
     return given
 
 
-@contextmanager
-def under(tx: Transaction, namespace: str) -> Iterator[None]:
-    """For as long as this lasts the transaction is about this namespace. Raises InvalidArgumentError."""
+def in_its_own(namespace: str, own: str) -> str:
+    """The namespace that is meant: ``default`` is what the SDK passes where nobody named one, and stands for
+    the adapter's own, so that what belongs together stays together. Raises InvalidArgumentError.
+
+    >>> in_its_own("default", "team"), in_its_own("other", "team")
+    ('team', 'other')
+    """
     check_name(namespace, "namespace")
-    with tx.elsewhere(namespace=namespace):
+    return own if namespace == DEFAULT_NAMESPACE else namespace
+
+
+@contextmanager
+def under(tx: Transaction, namespace: str, branch: str | None = None) -> Iterator[None]:
+    """For as long as this lasts the transaction is about the namespace that is meant, and this branch."""
+    if branch is not None:
+        check_name(branch, "branch")
+    with tx.elsewhere(namespace=in_its_own(namespace, tx.namespace), branch=branch):
         yield

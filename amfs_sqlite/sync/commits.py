@@ -1,20 +1,14 @@
-"""Commits as the SDK means them: what was written under a message, or is said to have been.
-
-The SDK passes the namespace of its configuration, ``default`` where it has none: that stands for the
-adapter's own, so that a transaction's message is kept with what it wrote.
-"""
-
-from collections.abc import Iterator
-from contextlib import contextmanager
+"""Commits as the SDK means them: what was written under a message, or is said to have been."""
 
 from amfs_core.models import Commit
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE, MAIN_BRANCH
 from amfs_sqlite.models import Commit as StoredCommit
-from amfs_sqlite.rules.limits import check_is_text, check_name, check_whole_number
+from amfs_sqlite.rules.limits import check_is_text, check_whole_number
 from amfs_sqlite.sqlite import commits, told
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.arguments import under
 from amfs_sqlite.sync.translation import ours, theirs
 
 
@@ -22,7 +16,7 @@ def save_commit(tx: Transaction, commit: Commit) -> None:
     """Add a commit, or what it says to the one of its id that a ``write_batch`` made."""
     if not isinstance(commit, Commit):
         raise InvalidArgumentError("commit", f"is {quoted(commit)}; it must be an amfs_core Commit")
-    with _in(tx, commit.namespace, commit.branch):
+    with under(tx, commit.namespace, commit.branch):
         told.save(tx, ours(commit, StoredCommit, "commit"))
 
 
@@ -37,18 +31,9 @@ def list_commits(
 ) -> list[Commit]:
     """Newest first. A single write is a commit too, and is listed once something is said of it."""
     check_whole_number(limit, "limit")
-    with _in(tx, namespace, branch):
+    with under(tx, namespace, branch):
         return [theirs(found, Commit) for found in told.newest(tx, limit=limit)]
 
 
 def common_ancestor(tx: Transaction, commit_a_id: str, commit_b_id: str) -> str | None:
     return commits.common_ancestor(tx, commit_a_id, commit_b_id)
-
-
-@contextmanager
-def _in(tx: Transaction, namespace: str, branch: str) -> Iterator[None]:
-    check_name(namespace, "namespace")
-    check_name(branch, "branch")
-    named = None if namespace == DEFAULT_NAMESPACE else namespace
-    with tx.elsewhere(namespace=named, branch=branch):
-        yield

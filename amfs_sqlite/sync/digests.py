@@ -19,19 +19,18 @@ from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.sqlite import digests
 from amfs_sqlite.sqlite.digests import Asked
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.arguments import under
 
 
 def upsert_digest(tx: Transaction, digest: Digest) -> None:
     """Store a digest in place of the one of its namespace, branch, type and scope."""
     if not isinstance(digest, Digest):
         raise InvalidArgumentError("digest", f"is {quoted(digest)}; it must be an amfs_core Digest")
-    check_name(digest.namespace, "namespace")
-    check_name(digest.branch, "branch")
     check_name(digest.scope, "scope")
     encode(digest.summary, "summary")
     compiled_at = check_instant(digest.compiled_at, "compiled_at") or tx.now
     record = encode(digest.model_dump(mode="json"), "digest")
-    with tx.elsewhere(namespace=digest.namespace, branch=digest.branch or MAIN_BRANCH):
+    with under(tx, digest.namespace, digest.branch):
         digests.put(tx, digest.digest_type.value, digest.scope, compiled_at, record)
 
 
@@ -76,17 +75,13 @@ def list_digests(
 
 def _paths(tx: Transaction, agent_id: str, namespace: str, branch: str) -> list[str]:
     """Where the agent wrote what the SDK counts among its own."""
-    check_name(namespace, "namespace")
-    check_name(branch, "branch")
-    with tx.elsewhere(namespace=namespace, branch=branch):
+    with under(tx, namespace, branch):
         paths = [] if is_excluded_agent(agent_id) else digests.paths_of(tx, agent_id)
     return [path for path in paths if not is_excluded_entity(path)]
 
 
 def _found(tx: Transaction, asked: Asked, namespace: str, branch: str, limit: int | None) -> list[Digest]:
-    check_name(namespace, "namespace")
-    check_name(branch, "branch")
-    with tx.elsewhere(namespace=namespace, branch=branch):
+    with under(tx, namespace, branch):
         return [Digest.model_validate(decode(record)) for record in digests.records(tx, asked, limit)]
 
 

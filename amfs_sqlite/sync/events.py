@@ -9,11 +9,11 @@ from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE
 from amfs_sqlite.records.events import Event as StoredEvent
 from amfs_sqlite.rules.events import ID_DIGITS, prepared
-from amfs_sqlite.rules.limits import check_name
 from amfs_sqlite.sqlite import events
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.lanes import Answer
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.arguments import in_its_own, under
 from amfs_sqlite.sync.translation import ours, theirs
 
 _log = logging.getLogger("amfs_sqlite")
@@ -28,9 +28,9 @@ def log_event(database: BlockingDatabase, event: Event) -> Event:
     """
     if not isinstance(event, Event):
         raise InvalidArgumentError("event", f"is {quoted(event)}; it must be an amfs_core Event")
-    check_name(event.namespace, "namespace")
+    namespace = in_its_own(event.namespace, database.namespace)
     given = ours(event, StoredEvent, "event")
-    logged, record = prepared(given, database.ids.hex(ID_DIGITS), event.namespace, database.now())
+    logged, record = prepared(given, database.ids.hex(ID_DIGITS), namespace, database.now())
     database.defer(lambda tx: events.put(tx, logged, record), _tell)
     return theirs(logged, Event)
 
@@ -53,8 +53,7 @@ def list_events(
     cursor: str | None = None,
     until: datetime | None = None,
 ) -> list[Event]:
-    check_name(namespace, "namespace")
-    with tx.elsewhere(namespace=namespace):
+    with under(tx, namespace):
         found = events.list_events(
             tx,
             agent_id,
@@ -70,7 +69,6 @@ def list_events(
 
 
 def get_event(tx: Transaction, event_id: str, namespace: str = DEFAULT_NAMESPACE) -> Event | None:
-    check_name(namespace, "namespace")
-    with tx.elsewhere(namespace=namespace):
+    with under(tx, namespace):
         found = events.get_event(tx, event_id)
     return None if found is None else theirs(found, Event)

@@ -22,6 +22,7 @@ async def test_an_export_has_the_entries_and_counts_what_stands_beside_the_log(
     entry = MemoryEntry(entity_path="service", key="a/b", value=3, provenance=WRITTEN, embedding=[1.0, 0.5])
     sdk_adapter.write(entry)
     sdk_adapter.increment_recall_count("service", "a/b")
+    sdk_adapter.close()
     lines: list[bytes] = []
     async with SqliteAdapter(tmp_path / "memory.db") as adapter:
         report = await adapter.export_to(lines.append)
