@@ -29,7 +29,7 @@ What the SDK and its servers look for on an adapter, and do without where it is 
 NOT_ASKED = """
 ## Not asked of a store
 
-What they look for on clients of the hosted service or on connections to Postgres. There is nothing of it here:
+What they look for on clients of the hosted service or on connections to Postgres. Nothing of it is here:
 """
 
 
