@@ -19,13 +19,14 @@ def spelled(value: Any) -> str:
     return str(value).lower()
 
 
-def says(stored: str | None, needle: str) -> bool:
-    """Whether the spelling of a stored value holds this text, which is in lower case.
+def says(stored: str | None, needle: str | bytes) -> bool:
+    """Whether the spelling of a stored value holds this text, which is in lower case. No value holds what is
+    no text.
 
     >>> says('{"pool":20}', "'pool': 20"), says('{"pool":20}', "pool"), says('[null]', "null")
     (True, True, False)
     """
-    if stored is None:
+    if stored is None or type(needle) is not str:
         return False
     if stored.startswith('"') and "\\" not in stored:
         return needle in stored[1:-1].lower()

@@ -36,13 +36,13 @@ def content_length(stored: str | None) -> int | None:
     return None if stored is None else len(json.dumps(decode(stored)))
 
 
-def is_like(pattern: str | None, text: str | None) -> bool | None:
+def is_like(pattern: str | bytes | None, text: str | bytes | None) -> bool | None:
     r"""Whether a text is like a pattern in which % stands for anything, _ for any character, \ for itself.
 
     >>> is_like("a%", "a/b"), is_like("a_", "A/"), is_like(r"a\_", "a_"), is_like(r"a\_", "ab")
     (True, False, True, False)
     """
-    if pattern is None or text is None:
+    if type(pattern) is not str or type(text) is not str:
         return None
     return _regex(pattern).fullmatch(text) is not None
 

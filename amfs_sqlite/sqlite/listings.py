@@ -26,9 +26,16 @@ OF_AGENT = """
 c.agent_id = :agent_id AND (:since IS NULL OR c.written_at >= :since)
 AND (:until IS NULL OR c.written_at < :until) AND (:at IS NULL OR
     (c.written_at, c.entity_path, c.key, c.version) < (:at, :after_path, :after_key, :after_version))"""
+COUNT = f"SELECT count(*) FROM current AS c WHERE {entries.HERE} AND {entries.PRESENT}"
+COUNT_OF_VERSIONS = f"""
+SELECT count(*) FROM versions AS v JOIN current AS c ON c.id = v.key_id
+WHERE {entries.HERE} AND v.value IS NOT NULL"""
 COUNT_VERSIONS = f"""
 SELECT count(*) FROM versions AS v JOIN current AS c ON c.id = v.key_id
 WHERE {entries.HERE} AND (:entity_path IS NULL OR {OF_PATH})"""
+
+Scope = tuple[str, Sequence[Any]]
+"""A predicate with its parameters; see ``predicates.scoped``."""
 
 
 class Behind(NamedTuple):
@@ -46,36 +53,56 @@ def listed(
     *,
     versions: bool,
     agent_id: str | None = None,
-    scope: tuple[str, Sequence[Any]] | None = None,
+    scope: Scope | None = None,
     order_by: str | None = None,
     limit: int | None = None,
     offset: int = 0,
 ) -> Iterator[Row]:
     """Entries, or all versions, of exactly this path; None is everywhere. By path, key and version, or by
-    ``written_at`` or ``recall_count``, highest first. ``scope`` is a predicate with its parameters; see
-    ``predicates.scoped``.
+    ``written_at`` or ``recall_count``, highest first.
     """
     if order_by not in ORDERS:
         raise InvalidArgumentError(
             "order_by", f"is {quoted(order_by)}; choose 'written_at' or 'recall_count'"
         )
-    each = "v" if versions else "c"
-    conditions = [] if entity_path is None else [OF_PATH]
-    conditions += [] if agent_id is None else [WRITTEN_BY.format(each=each)]
-    parameters: dict[str, Any] = {"entity_path": entity_path, "agent_id": agent_id}
-    if scope is not None:
-        condition, named = scoped(tx, *scope, versions=versions)
-        conditions.append(condition)
-        parameters |= named
+    conditions, parameters = _asked(tx, entity_path, agent_id, scope, versions=versions)
     return recalls.rows(
         tx,
         " AND ".join(conditions),
         parameters,
         versions=versions,
-        order=ORDERS[order_by].format(each=each),
+        order=ORDERS[order_by].format(each="v" if versions else "c"),
         limit=limit,
         offset=offset,
     )
+
+
+def count(
+    tx: Transaction,
+    entity_path: str | None,
+    *,
+    versions: bool,
+    agent_id: str | None = None,
+    scope: Scope | None = None,
+) -> int:
+    """How many ``listed`` has."""
+    conditions, parameters = _asked(tx, entity_path, agent_id, scope, versions=versions)
+    here = {"namespace": tx.namespace, "branch": tx.branch}
+    sql = COUNT_OF_VERSIONS if versions else COUNT
+    return int(tx.value(" AND ".join([sql, *conditions]), here | parameters))
+
+
+def _asked(
+    tx: Transaction, entity_path: str | None, agent_id: str | None, scope: Scope | None, *, versions: bool
+) -> tuple[list[str], dict[str, Any]]:
+    conditions = [] if entity_path is None else [OF_PATH]
+    conditions += [] if agent_id is None else [WRITTEN_BY.format(each="v" if versions else "c")]
+    parameters: dict[str, Any] = {"entity_path": entity_path, "agent_id": agent_id}
+    if scope is not None:
+        condition, named = scoped(tx, *scope, versions=versions)
+        conditions.append(condition)
+        parameters |= named
+    return conditions, parameters
 
 
 def one_version(tx: Transaction, entity_path: str, key: str, version: int) -> Recalled | None:

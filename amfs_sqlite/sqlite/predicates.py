@@ -17,6 +17,7 @@ SEEN = (
     "EXISTS (SELECT 1 FROM (SELECT {each}.agent_id AS agent_id, c.entity_path AS entity_path, c.key AS key,"
     " {each}.shared AS shared) WHERE {condition})"
 )
+EXACT = "c.entity_path = :{name}"
 ANY_OF = "IN (SELECT value FROM json_each(:{name}))"
 
 # psycopg's way to name a parameter, to write a per cent sign, and to ask for one of several; and what
@@ -49,7 +50,7 @@ class Conditions:
 
     def among(self, column: str, names: Sequence[str], parameter: str) -> None:
         """The column is one of these."""
-        self.add(f"{column} {ANY_OF.format(name=parameter)}", **{parameter: encode(list(names))})
+        self.add(f"{column} {ANY_OF.format(name=parameter)}", **{parameter: encode(list(names), parameter)})
 
     def without(self, column: str, names: Sequence[str], parameter: str) -> None:
         """The column is none of these."""
@@ -58,11 +59,11 @@ class Conditions:
 
     def under(self, paths: Sequence[str], *, descendants: bool) -> None:
         """At one of these paths, or below it."""
-        if not descendants:
-            self.among("c.entity_path", paths, "paths")
-            return
-        named = {f"path{place}": path.rstrip("/") for place, path in enumerate(paths)}
-        self.add(f"({' OR '.join(COVERED.format(name=name) for name in named)})", **named)
+        named = {
+            f"path{place}": path.rstrip("/") if descendants else path for place, path in enumerate(paths)
+        }
+        each = COVERED if descendants else EXACT
+        self.add(f"({' OR '.join(each.format(name=name) for name in named)})", **named)
 
     def containing(self, text: str) -> None:
         """The path contains this text, which is in lower case."""

@@ -62,7 +62,6 @@ ENTITY_ORDERS = {
 LARGE = """
 SELECT c.entity_path FROM current AS c WHERE {conditions} GROUP BY c.entity_path HAVING count(*) >= :least
 ORDER BY count(*) DESC, c.entity_path LIMIT :limit"""
-COUNT = "SELECT count(*) FROM current AS c WHERE {conditions}"
 SCOPES = "SELECT DISTINCT c.entity_path, c.agent_id FROM current AS c WHERE {conditions}"
 BESIDE = f"SELECT count(*), coalesce(sum(coalesce(r.recall_count, 0) = 0), 0) {TABLES} WHERE {{conditions}}"
 KEYS_BESIDE = "SELECT c.key FROM current AS c WHERE {conditions} ORDER BY c.key LIMIT :limit"
@@ -203,11 +202,6 @@ def scopes(tx: Transaction, asked: Conditions) -> list[tuple[str, str]]:
     """Each path with each of its authors."""
     rows = tx.each(SCOPES.format(conditions=asked), asked.parameters)
     return [(path, agent) for path, agent in rows]
-
-
-def count(tx: Transaction, asked: Conditions) -> int:
-    """How many match."""
-    return int(tx.value(COUNT.format(conditions=asked), asked.parameters))
 
 
 def beside(tx: Transaction, asked: Conditions, key_limit: int) -> tuple[int, int, list[str]]:

@@ -29,7 +29,7 @@ from amfs_sqlite.rules.limits import (
     check_whole_number,
 )
 from amfs_sqlite.rules.values import decode
-from amfs_sqlite.sqlite import summaries
+from amfs_sqlite.sqlite import listings, summaries
 from amfs_sqlite.sqlite.predicates import Conditions
 from amfs_sqlite.sqlite.rows import moment
 from amfs_sqlite.sqlite.summaries import ENTITY_ORDERS, Entity, Page, TokenRule
@@ -183,20 +183,24 @@ def count_entries(
     """How many ``list`` of the same arguments has."""
     check_optional_text(entity_path, "entity_path")
     check_optional_text(agent_id, "agent_id")
-    if include_superseded or branch != MAIN_BRANCH:
-        listed = entries.list_entries(
+    check_flag(include_superseded, "include_superseded")
+    if branch == MAIN_BRANCH:
+        return listings.count(
             tx,
             entity_path,
-            include_superseded=include_superseded,
-            branch=branch,
-            scope=scope,
+            versions=include_superseded,
             agent_id=agent_id,
+            scope=None if scope is None else (scope.clause, scope.params),
         )
-        return len(listed)
-    asked = _asked(tx, agent_ids=None if agent_id is None else [agent_id], scope=scope)
-    if entity_path is not None:
-        asked.under([entity_path], descendants=False)
-    return summaries.count(tx, asked)
+    listed = entries.list_entries(
+        tx,
+        entity_path,
+        include_superseded=include_superseded,
+        branch=branch,
+        scope=scope,
+        agent_id=agent_id,
+    )
+    return len(listed)
 
 
 def list_scopes(tx: Transaction, *, branch: str = MAIN_BRANCH) -> tuple[set[str], set[str]]:

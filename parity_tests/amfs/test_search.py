@@ -190,6 +190,22 @@ def test_an_instant_without_offset_is_utc(sdk_adapter: SyncSqliteAdapter) -> Non
     assert sdk_adapter.search(SearchQuery(since=datetime(2026, 1, 1, 0, 2, tzinfo=UTC))) == []
 
 
+@proves("amfs-search.equal")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"query": "\ud800"},
+        {"entity_path": "\ud800"},
+        {"entity_path": "\ud800", "include_descendants": True},
+        {"agent_id": "\ud800"},
+        {"pattern_ref": "\ud800"},
+    ],
+)
+def test_what_cannot_be_stored_is_not_found(sdk_adapter: SyncSqliteAdapter, asked: dict[str, Any]) -> None:
+    sdk_adapter.write(entry(value={"a": "b"}))
+    assert searched(sdk_adapter, **asked) == []
+
+
 @proves("amfs-search.refused")
 @pytest.mark.parametrize(
     ("asked", "named"),
