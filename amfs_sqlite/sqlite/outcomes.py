@@ -13,7 +13,7 @@ from amfs_sqlite.rules.limits import check_count, check_optional_text
 from amfs_sqlite.rules.outcomes import Earlier, effect_on, moved, targets
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import is_visible, outcome_for
-from amfs_sqlite.sqlite import entries
+from amfs_sqlite.sqlite import entries, recalls
 from amfs_sqlite.sqlite.drafts import CommitDraft
 from amfs_sqlite.sqlite.rows import effect_of, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
@@ -195,6 +195,7 @@ def _affect(
         move(tx, before.key_id, given, effect)
     else:
         entry = entries.append(tx, draft, entry, {}, found.value, before=before, kind="outcome")
+        recalls.carry_vector(tx, draft.ground.newest_version_id, before.version_id)
     return Affected(before.key_id, effect, entry)
 
 

@@ -45,7 +45,7 @@ FROM outcome_effects AS e JOIN current AS c ON c.id = e.key_id WHERE e.outcome_i
 # What is no part of the log. A copy of the file has it all; an export is the log alone.
 LEFT_OUT = {
     "recall count": "SELECT count(*) FROM recalls",
-    "embedding": "SELECT count(*) FROM vectors",
+    "embedding": "SELECT (SELECT count(*) FROM vectors) + (SELECT count(*) FROM outcome_vectors)",
     "trace": "SELECT count(*) FROM traces",
     "event": "SELECT count(*) FROM events",
     "agent": "SELECT count(*) FROM agents",
