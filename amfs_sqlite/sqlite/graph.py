@@ -34,6 +34,7 @@ BOTH = ("source_entity", "target_entity")
 BEHIND = """
 (-evidence_count, -confidence, source_entity, relation, target_entity)
  > (:evidence, :negative_confidence, :source, :relation_behind, :target)"""
+SUREST_FIRST = "ORDER BY confidence DESC, source_entity, relation, target_entity LIMIT :limit"
 MOST_FIRST = "evidence_count DESC, confidence DESC, source_entity, relation, target_entity LIMIT :limit"
 
 ALIKE = f"""
@@ -65,15 +66,17 @@ def graph_neighbors(
     rules.check_branch(branch)
     query = rules.checked_query(query)
     ends = ENDS.get(query.direction, BOTH)
-    at_ends = f"{EDGES} AND ({' OR '.join(f'{end} = :entity' for end in ends)})"
+    # One statement for each end: SQLite looks for either of them by one index alone.
+    at_each_end = [f"{EDGES} AND {end} = :entity" for end in ends]
     asked = _here(tx, branch) | {
         "relation": query.relation or None,
         "min_confidence": query.min_confidence,
         "entity": query.entity,
+        "limit": -1 if query.limit is None else query.limit,
     }
     found: dict[rules.Place, GraphEdge] = {}
     visited: set[str] = set()
-    rows: Iterable[tuple[Any, ...]] = tx.all(f"{EDGES} AND {_about(ends)}", asked)
+    rows: Iterable[tuple[Any, ...]] = tx.all(f"{EDGES} AND {_about(ends)} {SUREST_FIRST}", asked)
     for _ in range(query.depth):
         edges = {rules.place(edge): edge for edge in map(edge_of, rows)}
         fresh = [edges[place] for place in edges.keys() - found.keys()]
@@ -83,7 +86,12 @@ def graph_neighbors(
         frontier = rules.reached(fresh, query.direction) - visited
         frontier = {entity for entity in frontier if not rules.is_about(query.entity, entity)}
         visited |= frontier
-        rows = (row for entity in frontier for row in tx.all(at_ends, asked | {"entity": entity}))
+        rows = (
+            row
+            for entity in frontier
+            for sql in at_each_end
+            for row in tx.all(sql, asked | {"entity": entity})
+        )
     return list(found.values())[: query.limit]
 
 
