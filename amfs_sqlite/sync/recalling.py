@@ -1,5 +1,6 @@
 """How often entries were read: counted at once, written with the next transaction."""
 
+import logging
 import threading
 from collections import Counter
 from typing import NamedTuple
@@ -12,6 +13,8 @@ from amfs_sqlite.sqlite import recalls
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.lanes import Answer
 from amfs_sqlite.sqlite.transaction import Transaction
+
+_log = logging.getLogger("amfs_sqlite")
 
 
 class Address(NamedTuple):
@@ -26,7 +29,8 @@ class RecallCounts:
     """Counts of one adapter that are not written yet.
 
     A reading is no fact worth a transaction of its own: it goes with the next one, or within LATER_S. Whoever
-    asks this adapter sees it at once. A process that is killed loses the readings of that while, and nothing
+    asks this adapter sees it at once, unless another process writes at that moment: nobody who reads waits for
+    that, and a list has the count it had. A process that is killed loses the readings of that while, and nothing
     else. An adapter that was opened for reading alone counts for itself and writes nothing.
 
     Counts only ever grow. So a row below what this adapter wrote last was read before that, and a row below
@@ -89,6 +93,7 @@ class RecallCounts:
             if answer.error is None:
                 self._written = self._targets
             else:
+                _log.warning("readings are still to be written: %s", answer.error)
                 self._waiting.update(self._under_way)
             self._targets = {}
             self._under_way.clear()

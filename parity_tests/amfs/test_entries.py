@@ -365,18 +365,13 @@ def test_readings_are_seen_at_once_and_by_all_once_closed(tmp_path: Path) -> Non
 @proves("amfs.recalls-put-off")
 def test_readings_that_could_not_be_written_are_written_later(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with (
-        opened(path, busy_timeout_s=0.0) as adapter,
-        opened(path) as other,
-    ):
+    with opened(path) as adapter, opened(path) as other:
         adapter.write(entry())
 
-        def while_writing(tx: object) -> None:
+        def while_writing(_: object) -> None:
             adapter.increment_recall_count("service", "a")
-            adapter._database.settle()  # as LATER_S would, once it is over
-            read = adapter.read("service", "a")
-            assert read is not None
-            assert read.recall_count == 1
+            assert [each.recall_count for each in adapter.list()] == [0]
+            assert adapter.read("service", "a").recall_count == 1
 
         other._database.write(while_writing)
         adapter.increment_recall_count("service", "a")

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from amfs_sqlite.clock import Clock, IdSource
+from amfs_sqlite.clock import Clock, IdSource, patience
 from amfs_sqlite.errors import AdapterClosedError, InvalidArgumentError, StoreBusyError
 from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_name, check_sources
@@ -30,6 +30,8 @@ MEMORY = ":memory:"
 READERS_KEPT = 16
 LATER_S = 0.2
 """How long what was deferred waits for a transaction at most."""
+SETTLE_S = 0.1
+"""How long whoever reads waits for what was deferred to be written."""
 MAKE_ANOTHER = "make another one on the same file"
 
 P = ParamSpec("P")
@@ -196,12 +198,20 @@ class BlockingDatabase:
         self._waiting.append(own)
         self._later.soon()
 
-    def settle(self) -> None:
-        """Run what was deferred, now."""
-        if self._deferred and self.is_of_this_process:
-            with self._own_turn():
-                while self._deferred and self.is_open:
-                    self._run_waiting(self._connected())
+    def settle(self) -> bool:
+        """Run what was deferred, now; whether all of it was. Whoever else writes, in this process or another,
+        is waited for no longer than SETTLE_S: then it stays deferred.
+        """
+        if not (self._deferred and self.is_of_this_process):
+            return True
+        for _ in patience(SETTLE_S):
+            if self._deferred and not self._turn.locked():
+                with self._own_turn():
+                    if self.is_open:
+                        self._run_waiting(self._connected(), SETTLE_S)
+            if not (self._deferred and self.is_open):
+                return True
+        return False
 
     def close(self) -> None:
         """Index what is pending and close every connection. Closing twice is closing once."""
@@ -245,13 +255,17 @@ class BlockingDatabase:
             finally:
                 self._writing_thread = None
 
-    def _run_waiting(self, connection: sqlite3.Connection) -> None:
+    def _run_waiting(self, connection: sqlite3.Connection, timeout_s: float | None = None) -> None:
         """What waits, the longest waiting first, in one transaction. Interrupted, it waits again, unless that
-        was when all of it was committed.
+        was when all of it was committed; so it does where others write for longer than ``timeout_s``.
         """
         jobs = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
         try:
-            self._end(jobs, self._groups.write(connection, [job.run for job in jobs]))
+            answers = self._groups.write(connection, [job.run for job in jobs], timeout_s)
+            if timeout_s is not None and any(isinstance(each.error, StoreBusyError) for each in answers):
+                self._waiting.extendleft(reversed(jobs))
+            else:
+                self._end(jobs, answers)
         except BaseException:
             came_to = [job.came_to for job in jobs if job.came_to is not None]
             if self._lock.was_rolled_back or len(came_to) < len(jobs):

@@ -24,13 +24,18 @@ class Groups:
         self._namespace = namespace
         self._lock = lock
 
-    def write(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
-        """All in one transaction; if one raises, once more with each apart, so that only that one fails."""
+    def write(
+        self, connection: sqlite3.Connection, bodies: Sequence[Body], timeout_s: float | None = None
+    ) -> list[Answer]:
+        """All in one transaction; if one raises, once more with each apart, so that only that one fails.
+
+        ``timeout_s`` is how long others are waited for, None the time of the lock.
+        """
         answers: list[Answer] = []
         try:
             with (
                 translated(self._path),
-                self._lock.exclusively(connection),
+                self._lock.exclusively(connection, timeout_s),
                 self._ground(connection) as ground,
             ):
                 for body in bodies:

@@ -1,18 +1,14 @@
 """Something that is to be done a short while after it was asked for, once for all who asked meanwhile."""
 
-import logging
 import threading
 from collections.abc import Callable
-
-from amfs_sqlite.errors import AmfsError
-
-_log = logging.getLogger("amfs_sqlite")
 
 
 class Later:
     """Does it on a thread of its own, which is there from the first time it is asked for."""
 
-    def __init__(self, work: Callable[[], None], delay_s: float) -> None:
+    def __init__(self, work: Callable[[], bool], delay_s: float) -> None:
+        """``work`` answers whether it is done; where it is not, it is tried again."""
         self._work = work
         self._delay_s = delay_s
         self._starting = threading.Lock()
@@ -42,7 +38,5 @@ class Later:
     def _run(self) -> None:
         while self._is_asked.wait() and not self._is_ended.wait(self._delay_s):
             self._is_asked.clear()
-            try:
-                self._work()
-            except AmfsError as error:
-                _log.warning("what was put off is still to be written: %s", error)
+            if not self._work():
+                self._is_asked.set()
