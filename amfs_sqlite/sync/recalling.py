@@ -28,10 +28,10 @@ class Address(NamedTuple):
 class RecallCounts:
     """Counts of one adapter that are not written yet.
 
-    A reading is no fact worth a transaction of its own: it goes with the next one, or within LATER_S. Whoever
-    asks this adapter sees it at once, unless another process writes at that moment: nobody who reads waits for
-    that, and a list has the count it had. A process that is killed loses the readings of that while, and nothing
-    else. An adapter that was opened for reading alone counts for itself and writes nothing.
+    A reading is no fact worth a transaction of its own: it goes with the next one, or within LATER_S. This
+    adapter shows it at once; while another process writes, nobody who reads waits for that, and a list has
+    the count it had. A process that is killed loses the readings of that while, and nothing else. An adapter
+    that was opened for reading alone counts for itself and writes nothing.
 
     Counts only ever grow. So a row below what this adapter wrote last was read before that, and a row below
     what is just being written does not hold it yet.
