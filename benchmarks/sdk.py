@@ -107,6 +107,7 @@ COUNTS: Mapping[str, int] = {
     "search, newest 10": 1,
     "write": 100,
     "rewrite": 100,
+    "write, by the adapter alone": 100,
     "outcome over 5": 20,
     "transaction of 10": 10,
 }
@@ -126,6 +127,12 @@ def _operations(memory: AgentMemory, numbers: Iterator[int]) -> dict[str, Operat
         cited = ["/".join(address(next(numbers))) for _ in range(CITED)]
         memory.commit_outcome(f"r{next(numbers)}", OutcomeType.SUCCESS, cited)
 
+    (entry, *_) = memory.list("svc/0")
+
+    def alone(_: int) -> None:
+        anew = {"entity_path": "alone", "key": f"k{next(numbers)}", "version": 1}
+        memory.adapter.write(entry.model_copy(update=anew))
+
     return {
         "read": lambda number: memory.read(*address(number)),
         "history 50": lambda _: memory.history("history", OLD_KEY),
@@ -135,6 +142,7 @@ def _operations(memory: AgentMemory, numbers: Iterator[int]) -> dict[str, Operat
         "search, newest 10": lambda _: memory.search(min_confidence=0.5, sort_by="recency", limit=10),
         "write": lambda _: memory.write("new", f"k{next(numbers)}", {"a": 1}),
         "rewrite": lambda number: memory.write(*address(number), {"a": next(numbers)}),
+        "write, by the adapter alone": alone,
         "outcome over 5": outcome,
         "transaction of 10": transaction,
     }

@@ -32,6 +32,7 @@ MODULES = (
     "benchmarks.processes",
     "benchmarks.server",
     "benchmarks.peers",
+    "benchmarks.sdk",
     "benchmarks.fuzz",
     "benchmarks.torture",
     "parity_tests",
