@@ -187,6 +187,25 @@ CREATE TABLE outcome_vectors (
     vector     BLOB    NOT NULL
 ) STRICT;
 
+-- What an outcome is about: the paths it names, and those above the entries that it cites. Outcomes of before
+-- this schema are not among them: uplift is counted from then on.
+CREATE TABLE outcome_paths (
+    namespace    TEXT    NOT NULL,
+    entity_path  TEXT    NOT NULL,
+    committed_at INTEGER NOT NULL,
+    outcome_id   INTEGER NOT NULL REFERENCES outcomes (id),
+    success      INTEGER NOT NULL CHECK (success IN (0, 1)),
+    PRIMARY KEY (namespace, entity_path, committed_at, outcome_id)
+) STRICT, WITHOUT ROWID;
+
+-- The entries that an outcome cites in any of its steps, as AMFS's path/key.
+CREATE TABLE outcome_reads (
+    namespace  TEXT    NOT NULL,
+    entry_key  TEXT    NOT NULL,
+    outcome_id INTEGER NOT NULL REFERENCES outcomes (id),
+    PRIMARY KEY (namespace, entry_key, outcome_id)
+) STRICT, WITHOUT ROWID;
+
 -- Branches lie over their parent as it stood when they were made: what they have not written is the
 -- parent's newest version up to base_sequence.
 CREATE TABLE branches (

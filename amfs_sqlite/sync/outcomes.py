@@ -16,7 +16,7 @@ from amfs_sqlite.rules.limits import check_instant, check_optional_text, check_w
 from amfs_sqlite.rules.outcomes import check_record
 from amfs_sqlite.rules.references import splits
 from amfs_sqlite.rules.visibility import is_visible
-from amfs_sqlite.sqlite import commits, entries, outcome_log, outcomes, recalls
+from amfs_sqlite.sqlite import commits, entries, outcome_log, outcome_reads, outcomes, recalls
 from amfs_sqlite.sqlite.drafts import CommitDraft
 from amfs_sqlite.sqlite.outcome_log import Asked
 from amfs_sqlite.sqlite.recalls import Found
@@ -42,7 +42,7 @@ def commit_outcome(
     check_signature(stored.agent_id, "", None, None)
     draft = commits.begin(tx)
     newest = draft.ground.newest_version_id
-    moves = [_move(tx, draft, record, *cited) for cited in _cited(tx, record)]
+    moves = [_move(tx, draft, record, stored, *cited) for cited in _cited(tx, record)]
     effects = [(move.key_id, move.effect) for move in moves]
     outcomes.put(tx, draft, stored, effects, newest_version_id=newest)
     made = commits.append(
@@ -84,7 +84,12 @@ def _cited(tx: Transaction, record: OutcomeRecord) -> list[tuple[Found, MemoryEn
 
 
 def _move(
-    tx: Transaction, draft: CommitDraft, record: OutcomeRecord, found: Found, current: MemoryEntry
+    tx: Transaction,
+    draft: CommitDraft,
+    record: OutcomeRecord,
+    stored: StoredRecord,
+    found: Found,
+    current: MemoryEntry,
 ) -> _Move:
     """Append the version that the SDK's model makes of the current one, where it makes one."""
     model, standing = evidence.outcome_model(), found.standing
@@ -104,7 +109,7 @@ def _move(
     )
     if not steps:
         return _Move(standing.key_id, effect, None)
-    uplift, sessions = _uplift(tx, record, current)
+    uplift, sessions = _uplift(tx, stored, current)
     moved = moved.model_copy(update={"uplift": uplift, "uplift_sessions": sessions})
     entry = stored_entry(moved).copied(content_hash=current.content_hash)
     entry = entries.append(tx, draft, entry, {}, found.value, before=standing, kind="outcome")
@@ -112,13 +117,16 @@ def _move(
     return _Move(standing.key_id, effect, shown_entry(entry, found.recall))
 
 
-def _uplift(tx: Transaction, record: OutcomeRecord, entry: MemoryEntry) -> tuple[float | None, int]:
+def _uplift(tx: Transaction, record: StoredRecord, entry: MemoryEntry) -> tuple[float | None, int]:
     """How much better those fare that read the entry, this record among them: for outcomes from now on."""
     since = tx.now - timedelta(days=evidence.UPLIFT_WINDOW_DAYS)
-    path = entry.entity_path
-    recent = outcome_log.reports(tx, Asked(about=path, since=since), limit=evidence.UPLIFT_WINDOW)
-    records = [record, *(their_outcome(report.record) for report in recent)]
-    return evidence.uplift_counts(records, path, [entry.key], now=tx.now)[entry.key]
+    is_recent = record.committed_at is not None and record.committed_at >= since
+    others = evidence.UPLIFT_WINDOW - is_recent
+    found = outcome_reads.counts(tx, entry.entity_path, entry.entry_key, since=since, limit=others)
+    success = is_recent and evidence.is_success(record.outcome_type)
+    return evidence.uplift_from_counts(
+        found.read_successes + success, found.read + is_recent, found.unread_successes, found.unread
+    )
 
 
 def list_outcomes(

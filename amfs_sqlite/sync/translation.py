@@ -36,6 +36,7 @@ NOTHING_SAID: dict[str, Any] = {
     for name, field in sdk.MemoryEntry.model_fields.items()
 }
 """Of every field, in order."""
+LISTS = [name for name, value in NOTHING_SAID.items() if type(value) is list]
 FIELDS: dict[type, set[str]] = {kind: set(kind.model_fields) for kind in (sdk.MemoryEntry, sdk.Provenance)}
 """Shared by all that ``whole`` makes: nothing adds a name to it that is not there."""
 PLAIN = (None, list, dict)
@@ -143,7 +144,9 @@ def shown_entry(stored: MemoryEntry, recall: Recall, branch: str = MAIN_BRANCH) 
         "written_at": provenance.written_at,
         "pattern_refs": list(provenance.pattern_refs),
     }
-    fields = {name: [] if type(value) is list else value for name, value in NOTHING_SAID.items()}
+    fields = NOTHING_SAID.copy()
+    for name in LISTS:
+        fields[name] = []
     fields.update(
         amfs_version=stored.amfs_version,
         entity_path=stored.entity_path,

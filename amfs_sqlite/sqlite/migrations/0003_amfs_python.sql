@@ -17,6 +17,22 @@ CREATE TABLE outcome_vectors (
     vector     BLOB    NOT NULL
 ) STRICT;
 
+CREATE TABLE outcome_paths (
+    namespace    TEXT    NOT NULL,
+    entity_path  TEXT    NOT NULL,
+    committed_at INTEGER NOT NULL,
+    outcome_id   INTEGER NOT NULL REFERENCES outcomes (id),
+    success      INTEGER NOT NULL CHECK (success IN (0, 1)),
+    PRIMARY KEY (namespace, entity_path, committed_at, outcome_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE outcome_reads (
+    namespace  TEXT    NOT NULL,
+    entry_key  TEXT    NOT NULL,
+    outcome_id INTEGER NOT NULL REFERENCES outcomes (id),
+    PRIMARY KEY (namespace, entry_key, outcome_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE branches (
     id            INTEGER PRIMARY KEY,
     namespace     TEXT    NOT NULL,
