@@ -25,7 +25,7 @@ ENTRY_COUNT = f"SELECT count(*) FROM current AS c WHERE {HERE} AND {PRESENT} AND
 ENTRY_COUNTS = f"SELECT c.agent_id, count(*) FROM current AS c WHERE {HERE} AND {PRESENT} GROUP BY c.agent_id"
 WORK = f"""
 SELECT c.agent_id, c.entity_path,
-       CASE WHEN json_type(c.extra, '$.memory_type') = 'text' THEN c.extra ->> 'memory_type'
+       CASE WHEN json_type(c.extra, '$.memory_type') = 'text' THEN json_extract(c.extra, '$.memory_type')
             ELSE :usual_type END AS memory_type, count(*), max(c.written_at)
 FROM current AS c WHERE {HERE} AND {PRESENT} GROUP BY c.agent_id, c.entity_path, memory_type"""
 COLLABORATORS = """

@@ -21,6 +21,7 @@ from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
 from amfs_sqlite.sqlite.drafts import CommitDraft, Line
+from amfs_sqlite.sqlite.overlays import here, is_own, seen
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, version_columns
 from amfs_sqlite.sqlite.transaction import Transaction, weight
 
@@ -101,6 +102,7 @@ INSERT INTO versions (value, amfs_version, agent_id, session_id, written_at, tag
                       extra_hash, record_digest)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 NO_EXTRA_HASH = content_hash({})
+BRANCH_OFF = "INSERT INTO branch_points (key_id, version_id) VALUES (?, ?)"
 UNTAG = "DELETE FROM entry_tags WHERE tag = ? AND key_id = ?"
 TAG = "INSERT OR IGNORE INTO entry_tags (tag, key_id) VALUES (?, ?)"
 
@@ -129,12 +131,7 @@ class Found(NamedTuple):
 
 def place(tx: Transaction, entity_path: str, key: str) -> dict[str, Any]:
     """The parameters of ``AT``."""
-    return {
-        "namespace": tx.namespace,
-        "branch": tx.branch,
-        "entity_path": entity_path,
-        "key": key,
-    }
+    return here(tx) | {"entity_path": entity_path, "key": key}
 
 
 def read(
@@ -159,7 +156,7 @@ def read(
 
 def current(tx: Transaction, entity_path: str, key: str, viewer: str | None) -> MemoryEntry | None:
     """The current version, expired or not; None where it was withdrawn."""
-    row = tx.one(CURRENT_ENTRY, place(tx, entity_path, key))
+    row = tx.one(seen(tx, CURRENT_ENTRY), place(tx, entity_path, key))
     if row is None or row[VALUE] is None:
         return None
     tx.check_length(row[VALUE])
@@ -188,13 +185,8 @@ def list_entries(
         conditions.append(NOT_SYSTEM)
     select, order = (ENTRY_VERSION, "c.id, v.version") if include_superseded else (ENTRY, "c.id")
     sql = f"{select} WHERE {' AND '.join(conditions)} ORDER BY {order}"
-    parameters = {
-        "namespace": tx.namespace,
-        "branch": tx.branch,
-        "entity_path": entity_path,
-        "viewer": viewer,
-    }
-    return [entry_of(row) for row in tx.each(sql, parameters)]
+    parameters = here(tx) | {"entity_path": entity_path, "viewer": viewer}
+    return [entry_of(row) for row in tx.each(seen(tx, sql), parameters)]
 
 
 def history(
@@ -219,7 +211,7 @@ def history(
         "until": None if last is None else microseconds(last),
         "limit": -1 if limit is None else limit,
     }
-    return [entry_of(row) for row in tx.each(HISTORY, parameters)]
+    return [entry_of(row) for row in tx.each(seen(tx, HISTORY), parameters)]
 
 
 def read_at_version(
@@ -227,7 +219,7 @@ def read_at_version(
 ) -> MemoryEntry | None:
     check_asked(entity_path, key, viewer)
     check_version(version)
-    row = tx.one(VERSION_AT, place(tx, entity_path, key) | {"version": version, "viewer": viewer})
+    row = tx.one(seen(tx, VERSION_AT), place(tx, entity_path, key) | {"version": version, "viewer": viewer})
     if row is None:
         return None
     tx.check_length(row[VALUE])
@@ -237,12 +229,12 @@ def read_at_version(
 def stored_version(tx: Transaction, entity_path: str, key: str, version: int) -> MemoryEntry:
     """A version that is known to be stored."""
     at = place(tx, entity_path, key) | {"version": version, "viewer": None}
-    return entry_of(tx.row(VERSION_AT, at))
+    return entry_of(tx.row(seen(tx, VERSION_AT), at))
 
 
 def standing(tx: Transaction, entity_path: str, key: str) -> Standing | None:
     """What is there to build on, whoever may see it."""
-    row = tx.one(STANDING, place(tx, entity_path, key))
+    row = tx.one(seen(tx, STANDING), place(tx, entity_path, key))
     return None if row is None else Standing(*row)
 
 
@@ -254,7 +246,7 @@ def key_id(tx: Transaction, entity_path: str, key: str) -> int:
 
 def found(tx: Transaction, entity_path: str, key: str) -> Found | None:
     """What stands there, whoever may see it, expired or not."""
-    row = tx.one(FOUND, place(tx, entity_path, key))
+    row = tx.one(seen(tx, FOUND), place(tx, entity_path, key))
     if row is None:
         return None
     standing, entry = Standing(*row[: len(Standing._fields)]), row[len(Standing._fields) :]
@@ -324,6 +316,7 @@ def put(
     ``value`` is the text of its value, None where there is none; it then has no tags to be found by.
     """
     ground = draft.ground
+    base, before = before, before if before is None or is_own(tx, before.key_id) else None
     ground.newest_version_id += 1
     ground.newest_key_id += before is None
     key_id = before.key_id if before else ground.newest_key_id
@@ -340,6 +333,8 @@ def put(
     )
     if before is None:
         tx.run(INSERT_CURRENT, (*columns, tx.namespace, tx.branch, entry.entity_path, entry.key))
+        if base is not None:
+            tx.run(BRANCH_OFF, (key_id, base.version_id))
     else:
         tx.run(UPDATE_CURRENT, (*columns, key_id))
     tx.run(INSERT_VERSION, (*columns, key_id, extra_hash, digest))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.sqlite import entries, recalls
+from amfs_sqlite.sqlite.overlays import here, seen
 from amfs_sqlite.sqlite.predicates import scoped
 from amfs_sqlite.sqlite.recalls import Recalled, Row
 from amfs_sqlite.sqlite.rows import microseconds, optional_microseconds
@@ -87,9 +88,8 @@ def count(
 ) -> int:
     """How many ``listed`` has."""
     conditions, parameters = _asked(tx, entity_path, agent_id, scope, versions=versions)
-    here = {"namespace": tx.namespace, "branch": tx.branch}
-    sql = COUNT_OF_VERSIONS if versions else COUNT
-    return int(tx.value(" AND ".join([sql, *conditions]), here | parameters))
+    sql = " AND ".join([COUNT_OF_VERSIONS if versions else COUNT, *conditions])
+    return int(tx.value(seen(tx, sql), here(tx) | parameters))
 
 
 def _asked(
@@ -134,6 +134,6 @@ def of_agent(
 
 def count_versions(tx: Transaction, entity_path: str | None) -> int:
     """How many versions there are, withdrawn ones too."""
-    here = {"namespace": tx.namespace, "branch": tx.branch, "entity_path": entity_path}
-    found: int = tx.value(COUNT_VERSIONS, here)
+    asked = here(tx) | {"entity_path": entity_path}
+    found: int = tx.value(seen(tx, COUNT_VERSIONS), asked)
     return found

@@ -13,7 +13,7 @@ from amfs_sqlite.sqlite.rows import microseconds, moment
 from amfs_sqlite.sqlite.transaction import Transaction
 
 # What most entries have nothing of is not parsed for each of them.
-ARTIFACT = "(c.extra <> '{}' AND coalesce(c.extra ->> 'is_artifact', 0))"
+ARTIFACT = "(c.extra <> '{}' AND coalesce(json_extract(c.extra, '$.is_artifact'), 0))"
 SAYS = "(instr(lowered(c.key), :needle) OR instr(lowered(c.entity_path), :needle) OR says(c.value, :needle))"
 TAGGED = "c.id IN (SELECT t.key_id FROM entry_tags AS t WHERE t.tag = :tag)"
 IN_TIER = "coalesce(r.tier, 3) <= :depth"
@@ -29,7 +29,7 @@ NEWEST_FIRST = f"c.written_at DESC, {IN_ORDER}"
 FOUND = f"SELECT c.id {WITH_RECALLS}"
 RANKED = f"""
 SELECT c.id, c.written_at, c.confidence, coalesce(r.recall_count, 0),
-       CASE WHEN c.extra <> '{{}}' THEN c.extra ->> 'importance_score' END, {ARTIFACT}
+       CASE WHEN c.extra <> '{{}}' THEN json_extract(c.extra, '$.importance_score') END, {ARTIFACT}
 {WITH_RECALLS}"""
 CHOSEN = "FROM json_each(:chosen) AS w CROSS JOIN current AS c ON c.id = w.value"
 OF_CHOSEN = f"{recalls.ENTRY.replace(ENTRIES, CHOSEN, 1)} ORDER BY w.key"

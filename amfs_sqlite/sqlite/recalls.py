@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MemoryEntry
 from amfs_sqlite.sqlite import entries
+from amfs_sqlite.sqlite.overlays import here, seen
 from amfs_sqlite.sqlite.rows import entry_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -24,6 +25,7 @@ def _beside(select: str, version_id: str) -> str:
 
 ENTRY = _beside(entries.ENTRY, "c.version_id")
 ENTRY_VERSION = _beside(entries.ENTRY_VERSION, "v.id")
+PRESENT_ENTRY = f"{ENTRY} WHERE {entries.AT} AND {entries.PRESENT}"
 BESIDE_COUNT = 4
 FOUND = f"""
 SELECT {entries.BUILT_ON},
@@ -142,13 +144,13 @@ def recalled(row: Sequence[Any]) -> Recalled:
 
 def read(tx: Transaction, entity_path: str, key: str) -> Recalled | None:
     """The current version, expired or not; None where nothing is there."""
-    row = tx.one(f"{ENTRY} WHERE {entries.AT} AND {entries.PRESENT}", entries.place(tx, entity_path, key))
+    row = tx.one(seen(tx, PRESENT_ENTRY), entries.place(tx, entity_path, key))
     return None if row is None else recalled(row)
 
 
 def found(tx: Transaction, entity_path: str, key: str) -> Found | None:
     """What stands there to build on, and to show."""
-    row = tx.one(FOUND, entries.place(tx, entity_path, key))
+    row = tx.one(seen(tx, FOUND), entries.place(tx, entity_path, key))
     return None if row is None else Found(entries.Standing(*row[:STANDING_COUNT]), row[STANDING_COUNT:])
 
 
@@ -183,13 +185,12 @@ def rows(
     order = order or ("c.entity_path, c.key" + (", v.version" if versions else ""))
     sql = f"{select} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit OFFSET :offset"
     page = {"limit": -1 if limit is None else limit, "offset": offset}
-    here = {"namespace": tx.namespace, "branch": tx.branch}
-    return tx.each(sql, here | page | dict(parameters or {}))
+    return tx.each(seen(tx, sql), here(tx) | page | dict(parameters or {}))
 
 
 def increment(tx: Transaction, entity_path: str, key: str, count: int = 1) -> int | None:
     """Count more readings of a key, and say how many there are; None where nothing is there."""
-    rows = tx.all(INCREMENT, entries.place(tx, entity_path, key) | {"count": count})
+    rows = tx.all(seen(tx, INCREMENT), entries.place(tx, entity_path, key) | {"count": count})
     return rows[0][0] if rows else None
 
 
@@ -201,7 +202,7 @@ def raise_count(tx: Transaction, key_id: int, count: int) -> None:
 def rank(tx: Transaction, entity_path: str, key: str, tier: int | None, score: float | None) -> bool:
     """Set a key's tier and priority, None leaving it as it is; whether the key is there."""
     at = entries.place(tx, entity_path, key)
-    return tx.execute(RANK, at | {"tier": tier, "score": score}).rowcount > 0
+    return tx.execute(seen(tx, RANK), at | {"tier": tier, "score": score}).rowcount > 0
 
 
 def put_vector(tx: Transaction, version_id: int, embedding: Sequence[float]) -> None:

@@ -28,7 +28,10 @@ COVERED = (
 )
 EXACT = "c.entity_path = :path{n}"
 # What was found among the entries that the text index has not come to yet, with how well each matches.
-UNINDEXED = "SELECT w.value ->> 0 AS id, w.value ->> 1 AS relevance FROM json_each(:unindexed) AS w"
+UNINDEXED = (
+    "SELECT json_extract(w.value, '$[0]') AS id, json_extract(w.value, '$[1]') AS relevance"
+    " FROM json_each(:unindexed) AS w"
+)
 # From what matches to the entries: for a text that few of them hold.
 MATCHES_FIRST = """FROM (
     SELECT {matches} {unindexed}

@@ -31,7 +31,8 @@ SELECT coalesce(sum(c.recall_count), 0), {TOKENS_SAVED}, coalesce(sum(c.written_
 BY_AGENT = f"SELECT c.agent_id, count(*) {ENTRIES} GROUP BY c.agent_id"
 BY_PATH = f"SELECT c.entity_path, count(*) {ENTRIES} GROUP BY c.entity_path"
 BY_TYPE = f"""
-SELECT coalesce(CASE WHEN c.extra <> '{{{{}}}}' THEN c.extra ->> 'memory_type' END, :usual_type), count(*)
+SELECT coalesce(CASE WHEN c.extra <> '{{{{}}}}' THEN json_extract(c.extra, '$.memory_type') END, :usual_type),
+       count(*)
 {ENTRIES} GROUP BY 1"""
 CONFIDENCE_BY_PATH = f"SELECT mean(c.confidence) {ENTRIES} GROUP BY c.entity_path"
 PAIRS = f"""
@@ -67,7 +68,8 @@ BESIDE = f"SELECT count(*), coalesce(sum(coalesce(r.recall_count, 0) = 0), 0) {T
 KEYS_BESIDE = "SELECT c.key FROM current AS c WHERE {conditions} ORDER BY c.key LIMIT :limit"
 AUTHORS = """
 SELECT c.entity_path, c.key, c.agent_id FROM json_each(:refs) AS w CROSS JOIN current AS c
-WHERE {conditions} AND c.entity_path = w.value ->> 0 AND c.key = w.value ->> 1"""
+WHERE {conditions} AND c.entity_path = json_extract(w.value, '$[0]')
+AND c.key = json_extract(w.value, '$[1]')"""
 
 
 class Totals(NamedTuple):

@@ -24,7 +24,8 @@ NOT EXISTS (SELECT 1 FROM commits AS x WHERE x.namespace = :namespace
 TOLD_OF = f"""
 {TOLD} AND (m.id = :id OR m.describes = :id) ORDER BY m.sequence DESC LIMIT 1"""
 NEWEST_TOLD = f"""
-{TOLD} AND m.branch = :branch AND {LATEST} ORDER BY m.created_at DESC, coalesce(m.describes, m.id) DESC LIMIT :limit"""
+{TOLD} AND m.branch = :branch AND {LATEST}
+ORDER BY m.created_at DESC, coalesce(m.describes, m.id) DESC LIMIT :limit"""
 
 
 def save(tx: Transaction, given: Commit) -> None:

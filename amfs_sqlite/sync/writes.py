@@ -15,6 +15,7 @@ from amfs_sqlite.rules.limits import check_several
 from amfs_sqlite.rules.values import decode
 from amfs_sqlite.sqlite import commits, entries, recalls
 from amfs_sqlite.sqlite.drafts import CommitDraft
+from amfs_sqlite.sqlite.overlays import is_own
 from amfs_sqlite.sqlite.recalls import Found
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync.translation import shown_entry, stored_entry
@@ -79,9 +80,10 @@ def _write(
     change = prepare_entry(stored.copied(value=None), given.value, tx.policy)
     before = None if found is None else found.standing
     changes: dict[str, Any] = {"value": decode(change.value), "content_hash": change.content_hash}
+    known_id = before.key_id if before is not None and is_own(tx, before.key_id) else None
     entry = entries.append(tx, draft, change.entry, changes, change.value, before=before)
     ground = draft.ground
-    key_id = ground.newest_key_id if before is None else before.key_id
+    key_id = ground.newest_key_id if known_id is None else known_id
     _put_beside(tx, given, key_id, found)
     if given.embedding is not None:
         recalls.put_vector(tx, ground.newest_version_id, given.embedding)

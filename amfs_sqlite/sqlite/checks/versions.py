@@ -47,6 +47,9 @@ WHERE key_id = ? AND version = ? AND resulting_version = version AND applied = 1
 VERSIONLESS = """
 SELECT c.entity_path, c.key FROM current AS c
 WHERE NOT EXISTS (SELECT 1 FROM versions AS v WHERE v.key_id = c.id) ORDER BY c.id"""
+# What a key's first version on a branch was built on.
+BELOW = f"""
+{VERSION} WHERE v.id = (SELECT p.version_id FROM branch_points AS p WHERE p.key_id = :key_id)"""
 LISTING = "SELECT kind, namespace, branch, listed FROM commits WHERE sequence = ?"
 UNERASED = """
 SELECT x.sequence, m.id FROM erasures AS x LEFT JOIN commits AS m ON m.sequence = x.sequence
@@ -116,8 +119,8 @@ def key_findings(tx: Transaction, part: Part, meter: Meter) -> Iterator[Finding]
                 lost = {"version": row[FACTS + 2], "commit_id": row[FACTS + 15]}
                 yield finding("link", "a version without its key", **lost)
                 continue
-            line = Line._make((*row[:FACTS], *_readable(row[FACTS:]), row[FACTS + VALUE]))
-            found = [*_line_findings(line, before, part, erasures)]
+            line = _line(row)
+            found = [*_line_findings(line, before or _below(tx, line), part, erasures)]
             yield from found
             before = line
             if line.is_new:
@@ -130,6 +133,16 @@ def key_findings(tx: Transaction, part: Part, meter: Meter) -> Iterator[Finding]
     yield from derived.list_findings()
     for sequence, commit_id in tx.each(UNERASED, part.bound):
         yield finding("erasure", f"commit {sequence} erased a version that is missing", commit_id=commit_id)
+
+
+def _line(row: Sequence[Any]) -> Line:
+    return Line._make((*row[:FACTS], *_readable(row[FACTS:]), row[FACTS + VALUE]))
+
+
+def _below(tx: Transaction, first: Line) -> Line | None:
+    """The version, of another branch, that a key goes on from; None where it began on its own."""
+    row = tx.one(BELOW, {"key_id": first.key_id, "first": 1}) if first.is_new else None
+    return None if row is None or row[1] is None else _line(row)
 
 
 def _readable(row: Sequence[Any]) -> tuple[MemoryEntry, frozenset[int]]:
@@ -168,6 +181,8 @@ def _line_findings(line: Line, before: Line | None, part: Part, erasures: "_Eras
 
 def _version_findings(line: Line, before: Line | None) -> Iterator[Finding]:
     entry = line.entry
+    if before is not None and (before.namespace, *before.at) != (line.namespace, *line.at):
+        yield line.finding("link", "goes on from a version of another key")
     expected = 1 if before is None else before.entry.version + 1
     if entry.version != expected:
         yield line.finding("gap", f"version {expected} is missing before version {entry.version}")

@@ -1,0 +1,89 @@
+"""Branches lie over what they were made from: the rows of ``current`` and ``versions`` as a branch sees them.
+
+A statement says ``current AS c``, about ``:namespace`` and ``:branch``. On the main branch that is the table.
+On another it is put together: of each key what the branch wrote itself, or else what stood below when it was
+made.
+"""
+
+import json
+from typing import Any
+
+from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.models import MAIN_BRANCH
+from amfs_sqlite.sqlite.transaction import Transaction
+
+EVERYTHING = 2**62
+BASE = "SELECT parent_branch, base_sequence FROM branches WHERE namespace = ? AND name = ?"
+BRANCH_OF = "SELECT branch FROM current WHERE id = ?"
+
+# The branch itself and those below it, nearest first, and up to which commit each of them counts.
+LINEAGE = """lineage (rank, branch, until) AS (
+    SELECT key, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:lineage))"""
+WRITES = """SELECT 1 FROM versions AS x WHERE x.key_id = {key} AND x.sequence <= {until}"""
+NEARER = f"""
+SELECT 1 FROM lineage AS n JOIN current AS o ON o.namespace = k.namespace AND o.branch = n.branch
+AND o.entity_path = k.entity_path AND o.key = k.key
+WHERE n.rank < l.rank AND EXISTS ({WRITES.format(key="o.id", until="n.until")})"""
+IN_PLACE = (
+    "FROM outcome_effects AS e"
+    " WHERE e.key_id = s.key_id AND e.version = s.version AND e.resulting_version = s.version"
+)
+CURRENT = f"""(
+    WITH {LINEAGE}
+    SELECT k.id, k.namespace, :branch AS branch, k.entity_path, k.key, s.id AS version_id, s.version, s.kind,
+           s.value, s.amfs_version, s.agent_id, s.session_id, s.written_at, s.tags, s.shared, s.ttl_at,
+           s.artifact_refs, s.extra, s.content_hash, s.integrity_chain, s.sequence,
+           coalesce((SELECT e.confidence_after {IN_PLACE} ORDER BY e.id DESC LIMIT 1), s.confidence)
+               AS confidence,
+           s.outcome_count + (SELECT count(*) {IN_PLACE}) AS outcome_count,
+           s.success_count + (SELECT coalesce(sum(e.success), 0) {IN_PLACE}) AS success_count,
+           s.failure_count + (SELECT coalesce(sum(1 - e.success), 0) {IN_PLACE}) AS failure_count
+    FROM lineage AS l CROSS JOIN current AS k ON k.namespace = :namespace AND k.branch = l.branch
+    CROSS JOIN versions AS s ON s.key_id = k.id AND s.version = (
+        SELECT max(x.version) FROM versions AS x WHERE x.key_id = k.id AND x.sequence <= l.until)
+    WHERE NOT EXISTS ({NEARER})) AS c"""
+# Each key once for every branch of the lineage that wrote it: its versions are numbered through.
+VERSIONS = f"""versions AS v JOIN (
+    WITH {LINEAGE}
+    SELECT k.id, k.namespace, :branch AS branch, k.entity_path, k.key, l.until
+    FROM lineage AS l CROSS JOIN current AS k ON k.namespace = :namespace AND k.branch = l.branch
+) AS c ON c.id = v.key_id AND v.sequence <= c.until"""
+
+
+def seen(tx: Transaction, sql: str) -> str:
+    """The statement as it is to be run on the branch of the transaction."""
+    if tx.branch == MAIN_BRANCH:
+        return sql
+    sql = sql.replace("versions AS v JOIN current AS c ON c.id = v.key_id", VERSIONS)
+    return sql.replace("FROM current AS c", f"FROM {CURRENT}")
+
+
+def is_own(tx: Transaction, key_id: int) -> bool:
+    """Whether this row is of the very branch of the transaction, and not of one below it."""
+    return tx.branch == MAIN_BRANCH or tx.value(BRANCH_OF, (key_id,)) == tx.branch
+
+
+def here(tx: Transaction) -> dict[str, Any]:
+    """The parameters that say where: namespace and branch, and what lies below a branch.
+
+    Raises InvalidArgumentError for a branch that was never made.
+    """
+    place: dict[str, Any] = {"namespace": tx.namespace, "branch": tx.branch}
+    if tx.branch != MAIN_BRANCH:
+        place["lineage"] = json.dumps(lineage(tx))
+    return place
+
+
+def lineage(tx: Transaction) -> list[tuple[str, int]]:
+    """The branch and those below it, nearest first, each with the sequence up to which it counts."""
+    found = [(tx.branch, EVERYTHING)]
+    branch, until = found[0]
+    while branch != MAIN_BRANCH:
+        row = tx.one(BASE, (tx.namespace, branch))
+        if row is None:
+            raise InvalidArgumentError(
+                "branch", f"{quoted(branch)} was never made; make it with create_branch"
+            )
+        branch, until = row[0], min(until, row[1])
+        found.append((branch, until))
+    return found
