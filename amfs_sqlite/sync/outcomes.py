@@ -42,7 +42,7 @@ def commit_outcome(
     check_signature(stored.agent_id, "", None, None)
     draft = commits.begin(tx)
     newest = draft.ground.newest_version_id
-    moves = [_move(tx, draft, record, stored, *cited) for cited in _cited(tx, record)]
+    moves = [_move(tx, draft, record, stored, cited) for cited in _cited(tx, record)]
     effects = [(move.key_id, move.effect) for move in moves]
     outcomes.put(tx, draft, stored, effects, newest_version_id=newest)
     made = commits.append(
@@ -88,10 +88,10 @@ def _move(
     draft: CommitDraft,
     record: OutcomeRecord,
     stored: StoredRecord,
-    found: Found,
-    current: MemoryEntry,
+    cited: tuple[Found, MemoryEntry],
 ) -> _Move:
     """Append the version that the SDK's model makes of the current one, where it makes one."""
+    found, current = cited
     model, standing = evidence.outcome_model(), found.standing
     moved, steps = evidence.apply_record_to_entry(
         current, record, now=tx.now, model=model, version_lookup=partial(read_at_version, tx)
