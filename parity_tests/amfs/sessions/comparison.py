@@ -26,7 +26,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Row:
-    """One deviation. All but the texts are patterns, of which a difference must match one each."""
+    """One deviation: texts, then patterns, of which a difference must match one each.
+
+    ``within`` is how far numbers may be apart, where it is numbers that differ.
+    """
 
     id: str
     amfs: str
@@ -37,10 +40,11 @@ class Row:
     at: tuple[str, ...] = ("*",)
     theirs: tuple[str, ...] = ("*",)
     ours: tuple[str, ...] = ("*",)
+    within: float | None = None
 
     def tells(self, difference: Difference) -> bool:
         """Whether the row is about this difference."""
-        return all(
+        return self._are_near(difference) and all(
             any(fnmatchcase(found, pattern) for pattern in patterns)
             for found, patterns in (
                 (difference.session, self.sessions),
@@ -50,6 +54,13 @@ class Row:
                 (difference.ours, self.ours),
             )
         )
+
+    def _are_near(self, difference: Difference) -> bool:
+        if self.within is None:
+            return True
+        theirs, ours = json.loads(difference.theirs), json.loads(difference.ours)
+        are_numbers = isinstance(theirs, float) and isinstance(ours, float)
+        return are_numbers and abs(theirs - ours) <= self.within
 
 
 def rows(ledger: Path = LEDGER) -> list[Row]:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from amfs_core.models import ArtifactRef, MemoryType, RecallConfig
 
-from parity_tests.amfs.sessions.steps import At, Session, critic, executor, scout
+from parity_tests.amfs.sessions.steps import At, Session, careful, critic, executor, reader, scout
 
 LONG = "x" * 5_000
 SOURCE = "def retry(n):\n    for _ in range(n):\n        yield\n\n\nclass Client:\n    pass\n"
@@ -254,6 +254,32 @@ ENTRIES: Mapping[str, Session] = MappingProxyType(
             scout.written("svc", "k", "the current", 3),
             scout.written("svc", "k", "far off", 9),
             scout.history("svc", "k"),
+        ],
+        "what another one wrote since": [
+            scout.write("svc", "k", 1),
+            careful.read("svc", "k"),
+            careful.write("svc", "k", 2),
+            careful.read("svc", "k"),
+            scout.write("svc", "k", 3),
+            careful.write("svc", "k", 4),
+            careful.read("svc", "k"),
+            careful.write("svc", "k", 5),
+            careful.history("svc", "k"),
+        ],
+        "search by meaning": [
+            reader.write("svc", "retries", "retry three times"),
+            reader.write("svc", "timeout", "wait for a second"),
+            reader.write("db", "pool", "ten connections"),
+            scout.write("svc", "no-vector", "retry three times"),
+            reader.semantic_search("retry"),
+            reader.semantic_search("retry", entity_path="svc", limit=1),
+            reader.semantic_search("wait", min_similarity=0.9),
+            reader.semantic_search("", min_confidence=0.5),
+            scout.semantic_search("retry"),
+            reader.search(query="retry", recall_config=RANKED),
+            reader.retrieve("retries"),
+            reader.write("svc", "retries", "none"),
+            reader.semantic_search("retry"),
         ],
         "differences and patches": [
             scout.write("svc", "conf", {"a": 1, "b": [1, 2], "c": {"d": "x"}}),

@@ -12,9 +12,10 @@ import amfs_filesystem.adapter
 from amfs import AgentMemory
 from amfs.memory import _get_sdk_executor
 from amfs_core.abc import AdapterABC
+from amfs_core.embedder import EmbedderABC
 from amfs_core.lifecycle import LifecycleManager
 from amfs_core.lock import AdvisoryLock
-from amfs_core.models import MemoryEntry
+from amfs_core.models import ConflictPolicy, MemoryEntry
 from amfs_filesystem import FilesystemAdapter
 from pydantic import BaseModel
 
@@ -27,6 +28,13 @@ AT_ONCE_S = 0.02
 """How long the file adapter waits for a lock that it holds itself; 5 s, left to itself, to no other end."""
 IDENTITIES = frozenset({"id", "commit_id", "trace_id", "event_id"})
 DURATIONS = frozenset({"duration_ms", "session_duration_ms"})
+
+
+class Letters(EmbedderABC):
+    """How often each of a few letters comes, in sevenths: no single precision has them."""
+
+    def embed(self, text: str) -> list[float]:
+        return [text.count(letter) / 7 for letter in "aeiorst"]
 
 
 @contextmanager
@@ -86,7 +94,15 @@ class _Player:
 
     def _memory(self, agent: str) -> AgentMemory:
         if agent not in self._memories:
-            self._memories[agent] = AgentMemory(agent, session_id=f"{agent}-1", adapter=self._adapter)
+            self._memories[agent] = AgentMemory(
+                agent,
+                session_id=f"{agent}-1",
+                adapter=self._adapter,
+                conflict_policy=ConflictPolicy.RAISE
+                if agent == "careful"
+                else ConflictPolicy.LAST_WRITE_WINS,
+                embedder=Letters() if agent == "reader" else None,
+            )
         return self._memories[agent]
 
     def _given(self, argument: Any) -> Any:

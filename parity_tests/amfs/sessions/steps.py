@@ -58,3 +58,7 @@ class Agent:
 
 
 scout, executor, critic = Agent("scout"), Agent("executor"), Agent("critic")
+careful = Agent("careful")
+"""Will not write over what another one wrote since it read."""
+reader = Agent("reader")
+"""Has an embedder."""

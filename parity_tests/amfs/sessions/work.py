@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from amfs_core.models import OutcomeType
+from amfs_core.models import Branch, OutcomeType
 
+from parity_tests.amfs.sessions.clock import after
 from parity_tests.amfs.sessions.steps import Earlier, Session, critic, executor, scout
 
 LEARNED = [
@@ -182,6 +183,24 @@ WORK: Mapping[str, Session] = MappingProxyType(
             scout.on_adapter("entity_summaries"),
             scout.on_adapter("list_entries_for_agent", "scout"),
             scout.on_adapter("list_entries_for_agent", "scout", limit=1),
+        ],
+        "on a branch": [
+            scout.write("svc", "k", "main"),
+            scout.on_adapter("create_branch", Branch(name="fix", created_by="scout", branched_at=after(2))),
+            scout.checkout("fix"),
+            scout.read("svc", "k"),
+            scout.write("svc", "k", "fix"),
+            scout.list(),
+            scout.search(),
+            scout.history("svc", "k"),
+            executor.read("svc", "k"),
+            executor.write("svc", "other", "main"),
+            scout.read("svc", "other"),
+            scout.on_adapter("diff_branch", "fix"),
+            scout.on_adapter("merge_branch", "fix"),
+            executor.read("svc", "k"),
+            executor.history("svc", "k"),
+            executor.verify(),
         ],
         "a briefing": [
             scout.write("svc", "a", 1),
