@@ -40,7 +40,7 @@ from amfs_sqlite.rules.hashing import commit_digest, tree_hash
 from amfs_sqlite.rules.limits import check_count, check_is_text, check_name, check_optional_text
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import commit_for, is_visible
-from amfs_sqlite.sqlite import entries, idempotency, outcomes
+from amfs_sqlite.sqlite import entries, idempotency, outcomes, overlays
 from amfs_sqlite.sqlite.drafts import CommitDraft, Line, as_listed
 from amfs_sqlite.sqlite.ground import NEWEST_ID
 from amfs_sqlite.sqlite.rows import UnreadableRowError, commit_of, microseconds
@@ -269,7 +269,7 @@ def append(
     ground = draft.ground
     branch = tx.branch if given is None else given.branch
     place = (tx.namespace, branch)
-    newest = None if given else ground.newest_commit_id(tx.connection, place)
+    newest = None if given else ground.newest_commit_id(tx.connection, place) or overlays.base_commit_id(tx)
     parents = given.parent_ids if given else () if newest is None else (newest,)
     tree = tree_hash(line.content_hash for line in draft.lines) if draft.lines else None
     tree = tree if given is None else given.tree_hash

@@ -21,7 +21,7 @@ from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
 from amfs_sqlite.sqlite.drafts import CommitDraft, Line
-from amfs_sqlite.sqlite.overlays import here, is_own, seen
+from amfs_sqlite.sqlite.overlays import check_may_write, here, is_own, seen
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, version_columns
 from amfs_sqlite.sqlite.transaction import Transaction, weight
 
@@ -315,6 +315,7 @@ def put(
 
     ``value`` is the text of its value, None where there is none; it then has no tags to be found by.
     """
+    check_may_write(tx)
     ground = draft.ground
     base, before = before, before if before is None or is_own(tx, before.key_id) else None
     ground.newest_version_id += 1

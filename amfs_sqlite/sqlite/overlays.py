@@ -14,6 +14,12 @@ from amfs_sqlite.sqlite.transaction import Transaction
 
 EVERYTHING = 2**62
 BASE = "SELECT parent_branch, base_sequence FROM branches WHERE namespace = ? AND name = ?"
+STATUS = "SELECT status FROM branches WHERE namespace = ? AND name = ?"
+ACTIVE = "active"
+BASE_COMMIT = """
+SELECT m.id FROM branches AS b JOIN commits AS m ON m.namespace = b.namespace AND m.branch = b.parent_branch
+AND m.kind <> 'description' AND m.sequence <= b.base_sequence
+WHERE b.namespace = ? AND b.name = ? ORDER BY m.sequence DESC LIMIT 1"""
 BRANCH_OF = "SELECT branch FROM current WHERE id = ?"
 
 # The branch itself and those below it, nearest first, and up to which commit each of them counts.
@@ -63,6 +69,32 @@ def is_own(tx: Transaction, key_id: int) -> bool:
     return tx.branch == MAIN_BRANCH or tx.value(BRANCH_OF, (key_id,)) == tx.branch
 
 
+def base_commit_id(tx: Transaction) -> str | None:
+    """The commit that the first one of a branch follows: the newest of what lay below when it was made."""
+    if tx.branch == MAIN_BRANCH:
+        return None
+    row = tx.one(BASE_COMMIT, (tx.namespace, tx.branch))
+    return None if row is None else row[0]
+
+
+def check_may_write(tx: Transaction) -> None:
+    """Raise InvalidArgumentError for a branch that was never made, or is merged or closed."""
+    if tx.branch == MAIN_BRANCH:
+        return
+    row = tx.one(STATUS, (tx.namespace, tx.branch))
+    if row is None:
+        raise never_made(tx.branch)
+    if row != (ACTIVE,):
+        raise InvalidArgumentError(
+            "branch", f"{quoted(tx.branch)} is {row[0]}, so nothing is written there; make another branch"
+        )
+
+
+def never_made(branch: str) -> InvalidArgumentError:
+    """What is said where there is no branch of this name."""
+    return InvalidArgumentError("branch", f"{quoted(branch)} was never made; make it with create_branch")
+
+
 def here(tx: Transaction) -> dict[str, Any]:
     """The parameters that say where: namespace and branch, and what lies below a branch.
 
@@ -81,9 +113,7 @@ def lineage(tx: Transaction) -> list[tuple[str, int]]:
     while branch != MAIN_BRANCH:
         row = tx.one(BASE, (tx.namespace, branch))
         if row is None:
-            raise InvalidArgumentError(
-                "branch", f"{quoted(branch)} was never made; make it with create_branch"
-            )
+            raise never_made(branch)
         branch, until = row[0], min(until, row[1])
         found.append((branch, until))
     return found

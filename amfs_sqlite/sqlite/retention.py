@@ -94,14 +94,14 @@ def archive_expired(tx: Transaction, under: Under, signature: Signature) -> Rete
     for together in _slices(expired):
         draft = commits.begin(tx)
         for path, key, *_ in together:
-            _bury(tx, draft, path, key)
+            bury(tx, draft, path, key)
         made = _commit(tx, draft, signature, "write")
         versions += made.commit().entries
         commit_ids.append(made.commit().id)
     return RetentionReport(versions=tuple(versions), commit_ids=tuple(commit_ids))
 
 
-def _bury(tx: Transaction, draft: CommitDraft, entity_path: str, key: str) -> None:
+def bury(tx: Transaction, draft: CommitDraft, entity_path: str, key: str) -> None:
     """A tombstone behind what stands there."""
     found = entries.found(tx, entity_path, key)
     if found is None:

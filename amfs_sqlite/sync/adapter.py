@@ -17,6 +17,7 @@ from amfs_sqlite.sqlite.database.opening import Durability, Mode
 from amfs_sqlite.sync import (
     activity,
     agents,
+    branches,
     commits,
     digests,
     entries,
@@ -202,6 +203,16 @@ class SyncSqliteAdapter(AdapterABC):
     graph_neighbors = reading(graph.graph_neighbors)
     list_graph_edges = reading(graph.list_graph_edges)
     graph_stats = reading(graph.graph_stats)
+
+    # branches
+    create_branch = writing(branches.create_branch)
+    get_branch = reading(branches.get_branch)
+    list_branches = reading(branches.list_branches)
+    close_branch = writing(branches.close_branch)
+    diff_branch = reading(branches.diff_branch)
+    merge_branch = writing(branches.merge_branch)
+    rollback_to_timestamp = writing(branches.rollback_to_timestamp)
+    fork_agent = writing(branches.fork_agent)
 
     # changes, outcomes
     def watch(self, entity_path: str, callback: Callback) -> WatchHandle:
