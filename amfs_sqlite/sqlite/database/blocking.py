@@ -4,8 +4,8 @@ import os
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -147,8 +147,7 @@ class BlockingDatabase:
 
         self._check_here()
         if self.in_memory:
-            with self._own_turn():
-                (answer,) = self._groups.read(self._connected(), [job])
+            (answer,) = self._in_turn(lambda: self._groups.read(self._connected(), [job]))
         else:
             connection = self._borrow()
             try:
@@ -171,16 +170,13 @@ class BlockingDatabase:
         own = _Job(job)
         self._waiting.append(own)
         try:
-            with self._own_turn():
-                while own.answer is None:
-                    self._run_waiting(self._connected())
-                self._index_when_many()
+            answer = self._in_turn(lambda: self._answered(own))
         except BaseException:
             # Nobody waits for it any more. Whoever has it under way finishes it.
             with suppress(ValueError):
                 self._waiting.remove(own)
             raise
-        return self._of(own.answer)
+        return self._of(answer)
 
     def defer(self, body: Callable[[Transaction], None], ended: Callable[[Answer], None]) -> None:
         """Run a storage function within the next transaction, or in one of its own after LATER_S at most.
@@ -206,34 +202,45 @@ class BlockingDatabase:
             return True
         for _ in patience(SETTLE_S):
             if self._deferred and not self._turn.locked():
-                with self._own_turn():
-                    if self.is_open:
-                        self._run_waiting(self._connected(), SETTLE_S)
+                self._in_turn(self._settle)
             if not (self._deferred and self.is_open):
                 return True
         return False
+
+    def _settle(self) -> None:
+        if self._writer is not None:
+            self._run_waiting(self._writer, SETTLE_S)
 
     def close(self) -> None:
         """Index what is pending and close every connection. Closing twice is closing once."""
         if not self.is_of_this_process:
             return
         self._later.end()
-        with self._own_turn():
-            if self._writer is None:
-                return
-            while self._waiting:
-                self._run_waiting(self._writer)
-            writer, self._writer = self._writer, None
-            try:
-                if self._has_written and not self.in_memory:
-                    tidying.tidy_up(
-                        writer, self._lock, self.path, self.now_for, has_unindexed=bool(self._unindexed)
-                    )
-            finally:
-                while self._readers:
-                    self._readers.pop().close()
-                writer.close()
-                self._lock.detach()
+        self._in_turn(self._close)
+
+    def _close(self) -> None:
+        if self._writer is None:
+            return
+        while self._waiting:
+            self._run_waiting(self._writer)
+        writer, self._writer = self._writer, None
+        try:
+            if self._has_written and not self.in_memory:
+                tidying.tidy_up(
+                    writer, self._lock, self.path, self.now_for, has_unindexed=bool(self._unindexed)
+                )
+        finally:
+            while self._readers:
+                self._readers.pop().close()
+            writer.close()
+            self._lock.detach()
+
+    def _answered(self, own: _Job) -> Answer:
+        """What this job came to, once it was run."""
+        while own.answer is None:
+            self._run_waiting(self._connected())
+        self._index_when_many()
+        return own.answer
 
     def _of(self, answer: Answer) -> T:  # type: ignore[type-var]  # what the body returned
         if answer.error is not None:
@@ -241,17 +248,18 @@ class BlockingDatabase:
         result: T = answer.result
         return result
 
-    @contextmanager
-    def _own_turn(self) -> Iterator[None]:
-        """Wait until no other thread writes. Raises StoreBusyError where it is this one that does: what
-        interrupts a write, as a signal does, cannot wait for its end.
+    def _in_turn(self, work: Callable[[], T]) -> T:
+        """Do it while no other thread writes. Raises StoreBusyError where this very one does: what interrupts
+        a write, as a signal does, cannot wait for its end.
         """
         if self._writing_thread == threading.get_ident():
             raise StoreBusyError(self.path, "is being written by this very thread, which was interrupted")
         with self._turn:
-            self._writing_thread = threading.get_ident()
             try:
-                yield
+                self._writing_thread = threading.get_ident()
+                if self._writer is not None and self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")  # left by what was interrupted while it was ended
+                return work()
             finally:
                 self._writing_thread = None
 
@@ -345,7 +353,7 @@ class BlockingDatabase:
             return connection
 
     def _return(self, connection: sqlite3.Connection) -> None:
-        if self.is_open and len(self._readers) < READERS_KEPT:
+        if self.is_open and len(self._readers) < READERS_KEPT and not connection.in_transaction:
             self._readers.append(connection)
         else:
             connection.close()

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
 from amfs_sqlite.clock import ticks_s
@@ -101,12 +102,26 @@ class Groups:
             return Answer(error=error)
 
 
-@contextmanager
-def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """One state of the file, for as long as this lasts."""
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+class snapshot:  # noqa: N801 - reads as what it is in a with
+    """One state of the file, for as long as this lasts. No generator, as in ``Exclusive``."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        try:
+            self._connection.execute("BEGIN")
+        except BaseException:
+            self._end()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")

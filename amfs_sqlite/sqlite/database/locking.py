@@ -1,8 +1,8 @@
 """The right to write a file: taken with patience, held for one transaction or one checkpoint."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from types import TracebackType
 from typing import TypeVar
 
 from amfs_sqlite.clock import patience
@@ -48,23 +48,39 @@ class WriteLock:
                     raise
         raise StoreBusyError(self._path, f"was locked by another process for {self._timeout_s:g} s")
 
-    @contextmanager
-    def exclusively(self, connection: sqlite3.Connection, timeout_s: float | None = None) -> Iterator[None]:
+    def exclusively(self, connection: sqlite3.Connection, timeout_s: float | None = None) -> "Exclusive":
         """One transaction that may write: committed at the end, rolled back on any error."""
-        self._begin(connection, self._timeout_s if timeout_s is None else timeout_s)
+        return Exclusive(self, connection, self._timeout_s if timeout_s is None else timeout_s)
+
+    def begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
+        """Begin it. Raises StoreBusyError, and StoreUnavailableError."""
         try:
-            yield
+            self._begin(connection, timeout_s)
+        except BaseException:
+            self._end(connection)
+            raise
+
+    def commit(self, connection: sqlite3.Connection) -> None:
+        """Commit it, or end it all the same."""
+        try:
             if not connection.in_transaction:
                 raise StoreFullError(self._path, "SQLite gave the transaction up")
             # Before the file is in write-ahead mode, its creation waits here for readers to end.
             self.patiently(lambda: connection.execute("COMMIT"))
         finally:
-            self.was_rolled_back = connection.in_transaction
-            try:
-                if self.was_rolled_back:
-                    connection.execute("ROLLBACK")
-            finally:
-                self._guard.release()
+            self._end(connection)
+
+    def roll_back(self, connection: sqlite3.Connection) -> None:
+        """End it as if it had never been."""
+        self._end(connection)
+
+    def _end(self, connection: sqlite3.Connection) -> None:
+        self.was_rolled_back = connection.in_transaction
+        try:
+            if self.was_rolled_back:
+                connection.execute("ROLLBACK")
+        finally:
+            self._guard.release()
 
     def checkpoint(self, connection: sqlite3.Connection, timeout_s: float) -> None:
         """Move the write-ahead log into the file and cut it, unless somebody is at work all that time."""
@@ -129,3 +145,29 @@ class WriteLock:
                 self._path,
                 "was deleted or replaced while it was open; nothing was stored: open it anew",
             )
+
+
+class Exclusive:
+    """A transaction for as long as a ``with`` lasts.
+
+    No generator: what interrupts one at its start leaves it to be ended when its last reference goes, and by
+    then another transaction may be under way.
+    """
+
+    __slots__ = ("_connection", "_lock", "_timeout_s")
+
+    def __init__(self, lock: WriteLock, connection: sqlite3.Connection, timeout_s: float) -> None:
+        self._lock = lock
+        self._connection = connection
+        self._timeout_s = timeout_s
+
+    def __enter__(self) -> None:
+        self._lock.begin(self._connection, self._timeout_s)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._lock.commit(self._connection)
+        else:
+            self._lock.roll_back(self._connection)
