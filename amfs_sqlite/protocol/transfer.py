@@ -25,7 +25,7 @@ class Transfer(Protocol):
 
         The same store gives the same bytes. ``write`` and ``progress`` are called in another thread, and what
         they raise ends the export and is raised here as it is. Raises StoreCorruptError where the log does
-        not hold together.
+        not hold together, and InvalidArgumentError where a branch was written to.
         """
         ...
 

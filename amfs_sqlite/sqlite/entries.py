@@ -134,6 +134,11 @@ def place(tx: Transaction, entity_path: str, key: str) -> dict[str, Any]:
     return here(tx) | {"entity_path": entity_path, "key": key}
 
 
+def own_place(tx: Transaction, entity_path: str, key: str) -> dict[str, Any]:
+    """As ``place``, of what the branch wrote itself."""
+    return {"namespace": tx.namespace, "branch": tx.branch, "entity_path": entity_path, "key": key}
+
+
 def read(
     tx: Transaction,
     entity_path: str,

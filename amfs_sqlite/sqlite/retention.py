@@ -1,6 +1,7 @@
 """Retention: values taken out of the rows, and what has expired put away."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from amfs_sqlite.errors import EntryNotFoundError
@@ -22,7 +23,15 @@ WHERE {HERE} AND typeof(v.value) <> 'null'"""
 IN_ORDER = "ORDER BY c.id, v.version"
 NAMED = "c.entity_path = :entity_path AND c.key = :key AND (:version IS NULL OR v.version = :version)"
 COUNT = f"""
-SELECT count(*) FROM current AS c CROSS JOIN versions AS v ON v.key_id = c.id WHERE {HERE} AND {NAMED}"""
+SELECT count(*) FROM current AS c CROSS JOIN versions AS v ON v.key_id = c.id
+WHERE c.namespace = :namespace AND {NAMED}"""
+BRANCHES = "SELECT name FROM branches WHERE namespace = ? ORDER BY id"
+# What an active branch shows, as it stood when the branch was made.
+IS_STOOD_ON = """EXISTS (
+    SELECT 1 FROM branches AS b WHERE b.namespace = c.namespace AND b.parent_branch = c.branch
+    AND b.status = 'active' AND v.sequence <= b.base_sequence AND NOT EXISTS (
+        SELECT 1 FROM versions AS n
+        WHERE n.key_id = v.key_id AND n.version = v.version + 1 AND n.sequence <= b.base_sequence))"""
 EXPIRED = f"""
 SELECT c.entity_path, c.key, c.version, c.content_hash FROM current AS c
 WHERE {HERE} AND c.ttl_at <= :now AND {PRESENT}"""
@@ -55,17 +64,31 @@ def erase(
     tx: Transaction, refs: Sequence[EntryRef], written_by: str | None, signature: Signature
 ) -> RetentionReport:
     named = check_erased(refs, written_by)
+    for ref in named:
+        at = {"namespace": tx.namespace, "entity_path": ref.entity_path, "key": ref.key}
+        if not tx.value(COUNT, at | {"version": ref.version}):
+            raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
+    reports = []
+    for branch in (tx.branch, *(name for (name,) in tx.all(BRANCHES, (tx.namespace,)))):
+        with tx.elsewhere(branch=branch):
+            reports.append(_erased(tx, _meant(tx, named, written_by), signature))
+    return RetentionReport(
+        versions=tuple(chain.from_iterable(report.versions for report in reports)),
+        commit_ids=tuple(chain.from_iterable(report.commit_ids for report in reports)),
+        dry_run=signature.dry_run,
+    )
+
+
+def _meant(tx: Transaction, named: Sequence[EntryRef], written_by: str | None) -> Sequence[_Stored]:
+    """What of the branch is to be erased, by key and version."""
     found: dict[int, _Stored] = {}
     for ref in named:
-        at = entries.place(tx, ref.entity_path, ref.key) | {"version": ref.version}
-        if not tx.value(COUNT, at):
-            raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
+        at = _here(tx) | {"entity_path": ref.entity_path, "key": ref.key, "version": ref.version}
         found |= {each.id: each for each in _versions(tx, NAMED, at)}
     if written_by is not None:
         at = _here(tx) | {"written_by": written_by}
         found |= {each.id: each for each in _versions(tx, "v.agent_id = :written_by", at)}
-    meant = sorted(found.values(), key=lambda each: (each.key_id, each.version))
-    return _erased(tx, meant, signature)
+    return sorted(found.values(), key=lambda each: (each.key_id, each.version))
 
 
 def prune(
@@ -78,7 +101,7 @@ def prune(
     signature: Signature,
 ) -> RetentionReport:
     rule = kept(keep_last, keep_days, keep, tx.now)
-    superseded = f"v.id <> c.version_id{_conditions(under)}"
+    superseded = f"v.id <> c.version_id AND NOT {IS_STOOD_ON}{_conditions(under)}"
     at = _here(tx) | {"entity_path": under.entity_path}
     old = [each for each in _versions(tx, superseded, at) if not _is_held(rule, each)]
     return _erased(tx, old, signature)

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, ParamSpec
 
 from amfs_sqlite.clock import IdSource, RandomIds
-from amfs_sqlite.models import Commit
+from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.models import MAIN_BRANCH, Commit
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.rules import transfer
 from amfs_sqlite.rules.transfer import ExportReport
@@ -56,6 +57,7 @@ LEFT_OUT = {
     "digest": "SELECT count(*) FROM digests",
     "reuse event": "SELECT count(*) FROM reuse_events",
 }
+BRANCHES = f"SELECT DISTINCT branch FROM current WHERE branch <> '{MAIN_BRANCH}' ORDER BY branch"
 STEP = 100
 BUFFER_BYTES = 1024 * 1024
 TORN = "the commit log does not hold together; verify tells where"
@@ -123,6 +125,13 @@ async def export_to_file(
 
 
 def export(tx: Transaction, write: Callable[[bytes], object], progress: Progress | None) -> ExportReport:
+    branches = [name for (name,) in tx.all(BRANCHES)]
+    if branches:
+        raise InvalidArgumentError(
+            "branches",
+            f"are written to, {quoted(branches[0])} among them, and an export is of {MAIN_BRANCH} alone;"
+            " take a backup, which has all of it",
+        )
     sequence, digest, *totals = tx.row(TOTALS)
     store_id = migrate.store_id(tx)
     write(transfer.first_line(store_id))

@@ -55,7 +55,7 @@ class Looking(Receiving[Newest]):
         imagined = self._imagined.newest.get(self.address(entity_path, key))
         if imagined is not None:
             return imagined
-        row = self.tx.one(NEWEST, entries.place(self.tx, entity_path, key))
+        row = self.tx.one(NEWEST, entries.own_place(self.tx, entity_path, key))
         return None if row is None else Newest(*row)
 
     def put_version(self, version: ExportedVersion, before: Newest | None) -> None:  # noqa: ARG002 - only looks

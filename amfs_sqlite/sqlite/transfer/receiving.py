@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from amfs_sqlite.errors import ImportLineError, quoted
-from amfs_sqlite.models import CommitEntry, OutcomeEffect
+from amfs_sqlite.models import MAIN_BRANCH, CommitEntry, OutcomeEffect
 from amfs_sqlite.rules.hashing import integrity_chain
 from amfs_sqlite.rules.transfer import ExportedCommit, ExportedOutcome, ExportedVersion, ImportConflict
 from amfs_sqlite.rules.values import encode
@@ -68,7 +68,7 @@ class Stored(NamedTuple):
 
 def at_version(tx: Transaction, entity_path: str, key: str, version: int) -> dict[str, Any]:
     """The parameters of ``STORED``."""
-    return entries.place(tx, entity_path, key) | {"version": version}
+    return entries.own_place(tx, entity_path, key) | {"version": version}
 
 
 class Before(Protocol):
@@ -125,6 +125,7 @@ class Receiving(ABC, Generic[B]):
             sequence, *facts = known
             self._compare(exported, sequence if tuple(facts) == _facts(exported) else None)
             return
+        _check_branch(exported)
         self._stands.clear()
         self._is_whole = True
         self.begin(exported)
@@ -199,7 +200,7 @@ class Receiving(ABC, Generic[B]):
     def _compare_effects(self, effects: Sequence[OutcomeEffect], sequence: int | None) -> None:
         for effect in effects:
             address = (effect.entity_path, effect.key)
-            at = entries.place(self.tx, *address) | {"sequence": sequence, "version": effect.version}
+            at = entries.own_place(self.tx, *address) | {"sequence": sequence, "version": effect.version}
             if effect.applied and not self._is_left_out(*address) and not self.tx.value(RECORDED, at):
                 reason = OTHER_COMMIT if sequence is None else OTHER_OPINION
                 self._note(*address, effect.version, reason)
@@ -313,6 +314,15 @@ class Receiving(ABC, Generic[B]):
             namespace=self.tx.namespace, entity_path=entity_path, key=key, version=version, reason=reason
         )
         self.received.conflicts.append(conflict)
+
+
+def _check_branch(exported: ExportedCommit) -> None:
+    """What lies below a branch is told by no line, so nothing on one can be checked."""
+    branch = exported.commit.branch
+    if branch != MAIN_BRANCH and any(isinstance(each, ExportedVersion) for each in exported.changes):
+        raise ImportLineError(
+            exported.line, f"writes on the branch {quoted(branch)}, and an import is of {MAIN_BRANCH} alone"
+        )
 
 
 def _check_follows(version: ExportedVersion, before: Before | None) -> None:

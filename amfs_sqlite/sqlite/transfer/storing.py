@@ -54,7 +54,7 @@ class Storing(Receiving[entries.Standing]):
                 outcomes.move(self.tx, key_id, outcome.record, effect)
 
     def _key_of(self, effect: OutcomeEffect) -> int:
-        key_id: int = self.tx.value(KEY, entries.place(self.tx, effect.entity_path, effect.key))
+        key_id: int = self.tx.value(KEY, entries.own_place(self.tx, effect.entity_path, effect.key))
         return key_id
 
     def put_erasure(self, named: CommitEntry) -> None:
@@ -84,4 +84,4 @@ class Storing(Receiving[entries.Standing]):
         self.whole.unindexed_written = self.tx.unindexed_written
 
     def stands(self, entity_path: str, key: str) -> tuple[int, float] | None:
-        return self.tx.one(OPINION, entries.place(self.tx, entity_path, key))
+        return self.tx.one(OPINION, entries.own_place(self.tx, entity_path, key))
