@@ -356,3 +356,60 @@ def test_what_is_put_off_goes_with_the_next_or_a_while_later(database: BlockingD
     database.defer(lambda tx: write_in(tx, "later"), last)
     assert last.is_told.wait(PATIENCE_S)
     assert keys(database) == ["first", "next", "asked for", "later"]
+
+
+INTERRUPTED = """
+import json, os, signal, sys, threading
+from parity_tests.sqlite.test_blocking import keys, opened, write
+
+database = opened(sys.argv[1])
+told = {"main": [], "other": []}
+
+def other():
+    for number in range(300):
+        write(database, f"other{number}")
+        told["other"].append(f"other{number}")
+        os.kill(os.getpid(), signal.SIGINT)
+
+def interrupt(*_):
+    global is_writing
+    if is_writing:
+        is_writing = False
+        raise KeyboardInterrupt
+
+is_writing = False
+signal.signal(signal.SIGINT, interrupt)
+thread = threading.Thread(target=other)
+interrupts = number = 0
+thread.start()
+while thread.is_alive():
+    number += 1
+    try:
+        is_writing = True
+        write(database, f"main{number}")
+        told["main"].append(f"main{number}")
+        is_writing = False
+    except KeyboardInterrupt:
+        interrupts += 1
+found = keys(database)
+assert len(found) == len(set(found))
+assert set(told["main"] + told["other"]) <= set(found)
+assert len(told["other"]) == 300
+database.close()
+print(interrupts)
+"""
+
+
+@proves("blocking.interrupted")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal to send to oneself")
+def test_signals_at_any_moment_lose_and_repeat_nothing(path: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, path],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        cwd=Path(__file__).parents[2],
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert int(ended.stdout) > 0
