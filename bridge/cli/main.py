@@ -8,6 +8,7 @@ import click
 from amfs_sqlite.errors import AmfsError
 from bridge.cli.backups import backup, restore
 from bridge.cli.commits import log
+from bridge.cli.copying import copy
 from bridge.cli.doctor import doctor
 from bridge.cli.entries import history, show
 from bridge.cli.exits import DONE, INTERRUPTED, WRONG_USE, exit_code
@@ -44,7 +45,7 @@ def app() -> None:
 
 
 LOOKING = (show, search, history, log, packets, outcomes, verify, anchor, stats, doctor)
-KEEPING = (backup, restore, export, import_, erase, prune, archive)
+KEEPING = (backup, restore, export, import_, copy, erase, prune, archive)
 for command in (mcp, demo, *LOOKING, *KEEPING, run, install_hook):
     app.add_command(command)
 

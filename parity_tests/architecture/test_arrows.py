@@ -33,6 +33,7 @@ BRIDGE = (
     ("bridge.handoff",),  # and beside it each later room that is built on the protocol
     ("bridge.operations",),
     ("bridge.rendering", "bridge.settings"),  # what the faces have in common
+    ("bridge.copying",),  # between adapters of the AMFS Python SDK: it opens ours through the SDK's door
     FACES,
 )
 # Neighbours on one floor that know nothing of each other.
@@ -65,6 +66,7 @@ def ladder(floors: tuple[tuple[str, ...], ...], ground: set[str]) -> dict[str, s
 
 
 ALLOWED = ladder(CORE, set()) | ladder(BRIDGE, COMMON)
+ALLOWED["bridge.copying"] = {"bridge.copying", "amfs_sqlite.sync", *COMMON}
 for face in FACES:
     ALLOWED[face] |= EVERYTHING
 

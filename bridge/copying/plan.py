@@ -1,0 +1,139 @@
+"""Which versions are to be written, in which order, and which cannot be."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from amfs_core.models import MemoryEntry
+
+from bridge.copying.comparing import spelled
+from bridge.copying.endpoints import Endpoint
+from bridge.copying.report import LeftOut
+
+Address = tuple[str, str]
+Versions = dict[Address, dict[int, MemoryEntry]]
+Timed = tuple[datetime, Address, int, MemoryEntry]
+ENTRIES = "entries"
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is to be written, in order; what is there already; and what is left out, with the reason."""
+
+    writes: list[MemoryEntry] = field(default_factory=list)
+    held: int = 0
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+def by_address(entries: Iterable[MemoryEntry]) -> Versions:
+    """Versions by number, by address."""
+    found: Versions = defaultdict(dict)
+    for entry in entries:
+        found[entry.entity_path, entry.key][entry.version] = entry
+    return dict(found)
+
+
+def planned(source: Versions, target: Versions, end: Endpoint) -> Plan:
+    """The writes that make the target hold what the source does, the oldest first."""
+    plan = Plan()
+    taken: dict[tuple[str, ...], Address] = {end.place(*address): address for address in target}
+    timed: list[Timed] = []
+    for address, versions in sorted(source.items()):
+        of_place = taken.setdefault(end.place(*address), address)
+        unusable = end.unusable_name(*address)
+        if of_place != address:
+            unusable = f"in a directory it is the same as {spelled(of_place)}"
+        if unusable is not None:
+            plan.left_out += _left(versions.values(), unusable, is_conflict=of_place != address)
+            continue
+        timed += _of_one_key(plan, address, versions, target.get(address, {}))
+    plan.writes = _in_order(timed)
+    return plan
+
+
+def _in_order(timed: Sequence[Timed]) -> list[MemoryEntry]:
+    """The oldest first, the versions of a key by number, and those of one commit together if that goes."""
+    latest: dict[str, datetime] = {}
+    for at, _, _, entry in timed:
+        if entry.commit_id is not None:
+            latest[entry.commit_id] = max(at, latest.get(entry.commit_id, at))
+    placed: list[tuple[datetime, int, str, Address, MemoryEntry]] = []
+    of_key: dict[Address, datetime] = {}
+    for at, address, number, entry in timed:
+        moment = max(at, latest.get(entry.commit_id or "", at), of_key.get(address, at))
+        of_key[address] = moment
+        placed.append((moment, number, entry.commit_id or "", address, entry))
+    placed.sort(key=lambda each: each[:4])
+    return [entry for *_, entry in placed]
+
+
+def _of_one_key(
+    plan: Plan, address: Address, versions: Mapping[int, MemoryEntry], there: Mapping[int, MemoryEntry]
+) -> Iterator[Timed]:
+    """What of one key is to be written, each at a moment that is not before the version ahead of it."""
+    newest = max(there, default=0)
+    at = datetime.min.replace(tzinfo=UTC)
+    numbers = sorted(versions)
+    for place, number in enumerate(numbers):
+        entry = versions[number]
+        wrong = None
+        if number in there:
+            wrong = None if same(entry, there[number]) else "the target holds something else there"
+        elif number != newest + 1:
+            wrong = f"the target holds {newest} versions of it, and this one would get another number"
+        if wrong is not None:
+            plan.left_out += _left((versions[each] for each in numbers[place:]), wrong, is_conflict=True)
+            return
+        if number in there:
+            plan.held += 1
+            continue
+        newest = number
+        at = max(at, _aware(entry.provenance.written_at))
+        yield at, address, number, entry
+
+
+def same(given: MemoryEntry, held: MemoryEntry) -> bool:
+    """Whether this is the same write: by the same author, and of the same value or at the same time."""
+    if given.provenance.agent_id != held.provenance.agent_id:
+        return False
+    at = _aware(given.provenance.written_at) == _aware(held.provenance.written_at)
+    return at or spelled(given.value) == spelled(held.value)
+
+
+def batches(writes: Sequence[MemoryEntry], end: Endpoint) -> Iterator[list[MemoryEntry]]:
+    """What is written together: the versions of one commit, where the target can make them one."""
+    batch: list[MemoryEntry] = []
+    for entry in writes:
+        if batch and not (end.batches and _is_of(batch, entry)):
+            yield batch
+            batch = []
+        batch.append(entry)
+    if batch:
+        yield batch
+
+
+def _is_of(batch: Sequence[MemoryEntry], entry: MemoryEntry) -> bool:
+    return entry.commit_id is not None and entry.commit_id == batch[0].commit_id
+
+
+def left(entry: MemoryEntry, reason: str, *, is_conflict: bool = False) -> LeftOut:
+    """This version, not copied."""
+    return LeftOut(
+        kind=ENTRIES,
+        reason=reason,
+        is_conflict=is_conflict,
+        entity_path=entry.entity_path,
+        key=entry.key,
+        version=entry.version,
+    )
+
+
+def _left(entries: Iterable[MemoryEntry], reason: str, *, is_conflict: bool) -> list[LeftOut]:
+    return [left(entry, reason, is_conflict=is_conflict) for entry in entries]
+
+
+def _aware(moment: Any) -> datetime:
+    at: datetime = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return at.astimezone(UTC)
