@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from amfs_core.models import (  # type: ignore[import-not-found]  # its own environment
+from amfs_core.models import (
     MemoryEntry,
     OutcomeRecord,
     OutcomeType,
     Provenance,
     SearchQuery,
 )
-from amfs_filesystem import FilesystemAdapter  # type: ignore[import-not-found]  # its own environment
+from amfs_filesystem import FilesystemAdapter
 
 from benchmarks.contestants.serving import SEARCH_LIMIT, Given, Operations, run_sync, versions
 from benchmarks.workload import AGENT, RARE_WORD

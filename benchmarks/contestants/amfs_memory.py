@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from amfs import AgentMemory  # type: ignore[import-not-found]  # its own environment
-from amfs_core.models import OutcomeType  # type: ignore[import-not-found]  # its own environment
-from amfs_filesystem import FilesystemAdapter  # type: ignore[import-not-found]  # its own environment
+from amfs import AgentMemory
+from amfs_core.models import OutcomeType
+from amfs_filesystem import FilesystemAdapter
 
 from benchmarks.contestants.amfs_adapter import entry
 from benchmarks.contestants.serving import SEARCH_LIMIT, Given, Operations, run_sync, versions

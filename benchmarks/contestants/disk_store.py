@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from key_value.aio.stores.disk import DiskStore  # type: ignore[import-not-found]  # its own environment
+from key_value.aio.stores.disk import DiskStore  # its own environment
 
 from benchmarks.contestants.serving import Given, Operations, newest, run
 

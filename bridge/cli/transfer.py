@@ -161,8 +161,8 @@ def _exported(out: Output, path: str, report: ExportReport) -> Iterator[Row]:
     if report.sequence:
         yield fact("newest", out.text(f"commit {report.sequence}, digest {report.digest}"))
     if report.left_out:
-        counts = (rendering.counted(count, name) for name, count in report.left_out.items())
-        yield fact("left out", *(out.text(each, "yellow") for each in counts))
+        beside = [rendering.counted(count, name) for name, count in report.left_out.items()]
+        yield fact("left out", *(out.text(each, "yellow") for each in beside))
 
 
 def _imported(out: Output, report: ImportReport) -> Iterator[Row]:

@@ -23,7 +23,10 @@ from parity_tests.security.hostile import INJECTIONS, SHOWN
 
 TEXTS = (*SHOWN, *INJECTIONS[:12])
 # Commands that start another program, or whose arguments are files.
-ELSEWHERE = {"mcp", "demo", "run", "install-hook", "backup", "restore", "export", "import", "anchor", "verify"}
+ELSEWHERE = {
+    *("mcp", "demo", "run", "install-hook"),
+    *("backup", "restore", "export", "import", "anchor", "verify"),
+}
 
 
 def scope(each: str) -> str:
