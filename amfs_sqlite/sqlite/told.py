@@ -45,18 +45,20 @@ def save(tx: Transaction, given: Commit) -> None:
 def get(tx: Transaction, commit_id: str) -> Commit | None:
     """What was said last of a commit; None where nothing was."""
     row = tx.one(TOLD_OF, {"namespace": tx.namespace, "id": commit_id})
-    return None if row is None else _shown(row, commit_id)
+    return None if row is None else _shown(tx, row, commit_id)
 
 
 def newest(tx: Transaction, *, limit: int) -> Sequence[Commit]:
     """What was said last of each commit of this branch that something was said of, newest first."""
     asked = {"namespace": tx.namespace, "branch": tx.branch, "limit": limit}
-    return [_shown(row, row[3]) for row in tx.each(NEWEST_TOLD, asked)]
+    return [_shown(tx, row, row[3]) for row in tx.each(NEWEST_TOLD, asked)]
 
 
-def _shown(row: Sequence[Any], commit_id: str) -> Commit:
-    """As it was said: without what is ours."""
-    return commit_of(row, (), ()).copied(id=commit_id, sequence=0, digest=None)
+def _shown(tx: Transaction, row: Sequence[Any], commit_id: str) -> Commit:
+    """As it was said, without what is ours; the entries it wrote where none were named."""
+    told = commit_of(row, (), ()).copied(id=commit_id, sequence=0, digest=None)
+    made = None if told.entries else commits.get_commit(tx, commit_id)
+    return told if made is None else told.copied(entries=made.entries)
 
 
 def _append(tx: Transaction, given: Commit, commit_id: str, kind: CommitKind, describes: str | None) -> None:

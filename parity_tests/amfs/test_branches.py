@@ -16,6 +16,7 @@ from amfs_sqlite.sync import SyncSqliteAdapter
 from parity_tests.ledger import proves
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+MERGED = {"branch": ["both", "fine"], "main": ["fine"]}
 Write = Callable[..., MemoryEntry]
 
 
@@ -146,6 +147,7 @@ def test_a_strategy_takes_its_side_and_the_rest_all_the_same(
     write("both", "main")
     assert sdk_adapter.merge_branch("trial", strategy=strategy).status == "merged"
     assert [(key, value) for key, _, value in shown(sdk_adapter)] == [("both", both), ("fine", 1)]
+    assert [each.key for each in sdk_adapter.list_commits(limit=1)[0].entries] == MERGED[both]
     branch = sdk_adapter.get_branch("trial")
     assert branch is not None
     assert (branch.status.value, branch.merged_by) == ("merged", "scout")
