@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from amfs_core.models import MemoryEntry
 
+from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.rules.limits import check_asked, check_name
 from amfs_sqlite.sqlite import recalls
@@ -81,8 +82,12 @@ class RecallCounts:
             counts = dict(self._under_way)
         targets = {}
         for address, count in counts.items():
-            with tx.elsewhere(branch=address.branch):
-                reached = recalls.increment(tx, address.entity_path, address.key, count)
+            try:
+                with tx.elsewhere(branch=address.branch):
+                    reached = recalls.increment(tx, address.entity_path, address.key, count)
+            except InvalidArgumentError as error:  # the others are to be written all the same
+                _log.warning("readings of %s are not counted: %s", quoted(address.key), error)
+                continue
             if reached is not None:
                 targets[address] = reached
         with self._lock:

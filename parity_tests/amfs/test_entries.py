@@ -378,3 +378,14 @@ def test_readings_that_could_not_be_written_are_written_later(tmp_path: Path) ->
         assert [each.recall_count for each in adapter.list()] == [2]
     with opened(path) as again:
         assert [each.recall_count for each in again.list()] == [2]
+
+
+@proves("amfs.recalls-put-off")
+def test_readings_of_what_is_nowhere_keep_no_others_back(
+    sdk_adapter: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    sdk_adapter.write(entry())
+    sdk_adapter.increment_recall_count("service", "lost", branch="never made")
+    sdk_adapter.increment_recall_count("service", "a")
+    assert [each.recall_count for each in sdk_adapter.list()] == [1]
+    assert "never made" in caplog.text
