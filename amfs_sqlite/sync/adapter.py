@@ -25,6 +25,7 @@ from amfs_sqlite.sync import (
     graph,
     groups,
     integrity,
+    keeping,
     learning,
     outcomes,
     priorities,
@@ -223,6 +224,7 @@ class SyncSqliteAdapter(AdapterABC):
         return self._record(record, priors.task_embedding(record, self._embedder))
 
     _record = writing(outcomes.commit_outcome)
+    keep_outcome = writing(keeping.keep_outcome)
     verify_integrity = reading(integrity.verify_integrity)
     list_outcomes = reading(outcomes.list_outcomes)
     count_outcomes = reading(outcomes.count_outcomes)

@@ -67,8 +67,8 @@ def copy(context: click.Context, source: str, target: str, *, dry_run: bool, as_
     namespace = from_sources({"db": source} | given_settings(), os.environ).namespace
     with (
         warnings_told(),
-        opened(source, namespace, is_source=True, environment=os.environ) as here,
-        opened(target, namespace, is_source=False, environment=os.environ) as there,
+        opened(source, namespace, use="source", environment=os.environ) as here,
+        opened(target, namespace, use="trial" if dry_run else "target", environment=os.environ) as there,
         bar("copy") as told,
     ):
         report = Copy(here, there, progress=told).run(dry_run=dry_run)

@@ -33,10 +33,10 @@ def differences(given: BaseModel, held: BaseModel, made: frozenset[str]) -> Iter
         nothing = None if field.is_required() else field.get_default(call_default_factory=True)
         if value is None or spelled(value) == spelled(other):
             continue
-        if spelled(other) == spelled(nothing):
-            yield name, "absent"
-        elif spelled(value) != spelled(nothing) or name not in made:
-            yield name, "made" if name in made else "changed"
+        if name in made and other is not None:
+            yield name, "made"
+        else:
+            yield name, "absent" if spelled(other) == spelled(nothing) else "changed"
 
 
 class Comparison:

@@ -1,6 +1,8 @@
 """Where a copy comes from or goes to: a file, a directory, a database or a server, opened as an adapter."""
 
+import logging
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -9,15 +11,20 @@ from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from amfs_core.exceptions import AMFSError, LockTimeoutError
+from amfs_core.models import MemoryEntry
 
 from amfs_sqlite.errors import AmfsError, InvalidArgumentError, StoreError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE
 
 Kind = Literal["file", "directory", "postgres", "http"]
+Use = Literal["source", "target", "trial"]
 Failures = tuple[type[Exception], ...]
 SERVERS = {"http": "http", "https": "http", "postgres": "postgres", "postgresql": "postgres"}
 API_KEY = "AMFS_API_KEY"
+IN_MEMORY = ":memory:"
 PACKAGES = {"postgres": "amfs-adapter-postgres", "http": "amfs-adapter-http"}
+UNREACHABLE = (401, 403, 429, 502, 503, 504)
+UNKNOWN_TO_SERVER = (404, 405, 501)
 ALL_THERE_IS = 1_000_000_000
 MOST_BY_HTTP = 500
 """The AMFS server answers at most so many commits."""
@@ -35,8 +42,9 @@ class Endpoint:
     """One end of a copy. ``name`` is for people: it holds no password.
 
     ``refusals`` are what its adapter raises where it cannot hold one record, ``failures`` all that it
-    raises. ``most`` is how many records may be asked for at once. One that ``keeps_times`` stores an instant
-    as given.
+    raises, and ``lacks`` where it has no room for a kind of record at all. ``most`` is how many records may
+    be asked for at once. One that ``keeps_times`` stores an instant as given; one that ``lists_all`` shows
+    every path without being asked for it; one that ``shows_private`` shows entries that are not shared.
     """
 
     kind: Kind
@@ -45,8 +53,11 @@ class Endpoint:
     adapter: Any
     refusals: Failures
     failures: Failures
+    lacks: Failures = (NotImplementedError,)
     most: int = ALL_THERE_IS
     keeps_times: bool = True
+    lists_all: bool = True
+    shows_private: bool = True
 
     @property
     def batches(self) -> bool:
@@ -60,6 +71,12 @@ class Endpoint:
                 if not name or {"", ".", ".."} & set(name.split("/")) or "\\" in name or "\0" in name:
                     return f"{quoted(name)} is no path within a directory"
         return None
+
+    def unusable_entry(self, entry: MemoryEntry) -> str | None:
+        """Why an entry cannot be stored here so that it is found again."""
+        if not entry.shared and not self.shows_private:
+            return "it is private, and would not be shown again"
+        return self.unusable_name(entry.entity_path, entry.key)
 
     def place(self, entity_path: str, key: str) -> tuple[str, ...]:
         """What stands for an address here: in a directory, two addresses may be one."""
@@ -77,14 +94,37 @@ class Endpoint:
 
 
 @contextmanager
+def unreadable() -> Iterator[list[str]]:
+    """What the file adapter passes over with a warning meanwhile."""
+    found: list[str] = []
+    collecting = _Collecting(found)
+    logger = logging.getLogger("amfs_filesystem.adapter")
+    logger.addHandler(collecting)
+    try:
+        yield found
+    finally:
+        logger.removeHandler(collecting)
+
+
+class _Collecting(logging.Handler):
+    def __init__(self, found: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self._found = found
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._found.append(record.getMessage())
+
+
+@contextmanager
 def opened(
-    named: str, namespace: str = DEFAULT_NAMESPACE, *, is_source: bool, environment: Mapping[str, str]
+    named: str, namespace: str = DEFAULT_NAMESPACE, *, use: Use, environment: Mapping[str, str]
 ) -> Iterator[Endpoint]:
     """The end of a copy that this text names.
 
     A URL is a server, a DSN that begins with ``postgres`` a database, what is a directory or ends with a
     slash the directory of a file adapter, and anything else a SQLite file. A source has to be there and is
-    not changed; a target is made. Raises InvalidArgumentError and StoreError.
+    not changed; a ``target`` is made, and a ``trial`` of one is empty in its place. Raises
+    InvalidArgumentError and StoreError.
     """
     if not named:
         raise InvalidArgumentError("endpoint", "is empty; name a file, a directory, a DSN or a URL")
@@ -95,35 +135,41 @@ def opened(
         elif kind == "postgres":
             made = _postgres(named, namespace)
         elif Path(named).is_dir() or named.endswith(("/", os.sep)):
-            made = _directory(named, namespace, is_source=is_source)
+            root = Path(named)
+            if use == "trial" and not (root / namespace).is_dir():
+                root = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            made = _directory(named, root, namespace, use)
         else:
-            made = _file(named, namespace, is_source=is_source)
+            made = _file(named, namespace, use)
         for closing in (getattr(made.adapter, "close", None), _client_of(made.adapter)):
             if closing is not None:
                 stack.callback(closing)
         yield made
 
 
-def _file(path: str, namespace: str, *, is_source: bool) -> Endpoint:
+def _file(path: str, namespace: str, use: Use) -> Endpoint:
     from amfs_sqlite.sync import SyncSqliteAdapter  # noqa: PLC0415 - what it needs is an extra
 
-    if is_source and not Path(path).is_file():
+    is_there = Path(path).exists()
+    if use == "source" and not is_there:
         raise EndpointError(path, "does not exist", "name a file, a directory, a DSN or a URL that does")
     failures: Failures = (AMFSError,)
     try:
-        adapter = SyncSqliteAdapter(path, namespace=namespace, mode="ro" if is_source else "rw")
+        if use == "trial" and not is_there:
+            adapter = SyncSqliteAdapter(IN_MEMORY, namespace=namespace)
+        else:
+            adapter = SyncSqliteAdapter(path, namespace=namespace, mode="rw" if use == "target" else "ro")
     except AMFSError as failed:
         raise failed.__cause__ or failed from None
     return Endpoint("file", path, namespace, adapter, failures, failures)
 
 
-def _directory(path: str, namespace: str, *, is_source: bool) -> Endpoint:
+def _directory(path: str, root: Path, namespace: str, use: Use) -> Endpoint:
     from amfs_filesystem.adapter import FilesystemAdapter  # noqa: PLC0415 - as above
 
-    root = Path(path)
     if {"", ".", ".."} & {namespace} or "/" in namespace:
         raise InvalidArgumentError("namespace", f"is {quoted(namespace)}; a directory needs a plain name")
-    if is_source and not (root / namespace).is_dir():
+    if use == "source" and not (root / namespace).is_dir():
         raise EndpointError(path, f"holds no namespace {quoted(namespace)}", "name another with --namespace")
     failures: Failures = (AMFSError, OSError, ValueError, TypeError)
     try:
@@ -152,7 +198,10 @@ def _postgres(dsn: str, namespace: str) -> Endpoint:
         adapter = PostgresAdapter(dsn, namespace=namespace)
     except failures as failed:
         raise EndpointError(name, first_line(failed)) from failed
-    return Endpoint("postgres", name, namespace, adapter, refusals, failures)
+    lacks: Failures = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, NotImplementedError)
+    return Endpoint(
+        "postgres", name, namespace, adapter, refusals, (*failures, *lacks), lacks, lists_all=False
+    )
 
 
 def _http(url: str, namespace: str, environment: Mapping[str, str]) -> Endpoint:
@@ -173,6 +222,8 @@ def _http(url: str, namespace: str, environment: Mapping[str, str]) -> Endpoint:
         failures,
         most=MOST_BY_HTTP,
         keeps_times=False,
+        lists_all=False,
+        shows_private=False,
     )
 
 
@@ -180,9 +231,17 @@ def is_refusal(endpoint: Endpoint, failed: Exception) -> bool:
     """Whether this is about the one record, and not about the place that it was to go to."""
     if isinstance(failed, LockTimeoutError) or isinstance(failed.__cause__, StoreError):
         return False
-    status = getattr(getattr(failed, "response", None), "status_code", None)
     # A server's own fault with one record is told; that it lets nobody in, or is not there, ends it all.
-    return status not in (401, 403, 404, 429, 502, 503, 504) and isinstance(failed, endpoint.refusals)
+    return _status(failed) not in UNREACHABLE and isinstance(failed, (*endpoint.refusals, *endpoint.lacks))
+
+
+def is_lacking(endpoint: Endpoint, failed: Exception) -> bool:
+    """Whether this says that there is no such kind of record in this place."""
+    return isinstance(failed, endpoint.lacks) or _status(failed) in UNKNOWN_TO_SERVER
+
+
+def _status(failed: Exception) -> int | None:
+    return getattr(getattr(failed, "response", None), "status_code", None)
 
 
 def _client_of(adapter: Any) -> Any:

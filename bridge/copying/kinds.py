@@ -11,9 +11,11 @@ from pydantic import BaseModel
 
 from amfs_sqlite.models import MAIN_BRANCH
 from bridge.copying.comparing import differences, spelled
-from bridge.copying.endpoints import Endpoint
+from bridge.copying.endpoints import Endpoint, first_line, is_lacking
 
 PAGE = 500
+KEEPS_OUTCOMES = "keep_outcome"
+"""The method of an adapter that stores a report without moving what it cites."""
 Agents = Sequence[str]
 
 
@@ -51,7 +53,9 @@ def _outcomes(end: Endpoint, _agents: Agents) -> list[Any]:
 
 
 def _put_outcome(end: Endpoint, record: Any) -> object:
-    return end.adapter.commit_outcome(record)
+    """Without effect where the adapter can: the versions that it made are copied."""
+    put = getattr(end.adapter, KEEPS_OUTCOMES, end.adapter.commit_outcome)
+    return put(record)
 
 
 def _commits(end: Endpoint, _agents: Agents) -> list[Any]:
@@ -88,7 +92,9 @@ def _put_event(end: Endpoint, event: Any) -> object:
 
 
 def _agents(end: Endpoint, _agents: Agents) -> list[Any]:
-    return sorted(end.adapter.list_agents(end.namespace), key=lambda agent: str(agent.agent_id))
+    # A database may have several rows of one agent, of which the one that was told most counts.
+    found = sorted(end.adapter.list_agents(end.namespace), key=lambda agent: len(spelled(agent)))
+    return sorted({agent.agent_id: agent for agent in found}.values(), key=lambda agent: agent.agent_id)
 
 
 def _put_agent(end: Endpoint, agent: Agent) -> object:
@@ -133,6 +139,7 @@ def _oldest_first(found: Any) -> list[Any]:
 OUTCOMES = Kind(
     "outcomes", "list_outcomes", "list_outcomes", _outcomes, _put_outcome,
     identity=("outcome_ref", "outcome_type", "agent_id", "causal_entry_keys"), times=("committed_at",),
+    made=frozenset({"trace_follows"}),
 )  # fmt: skip
 COMMITS = Kind("commits", "list_commits", "save_commit", _commits, _put_commit, identity=("id",))
 TRACES = Kind(
@@ -188,8 +195,7 @@ class Identified:
 
 def identified(kind: Kind, end: Endpoint, agents: Agents) -> Identified:
     """What an endpoint holds of a kind."""
-    with end.told():
-        return Identified(kind, kind.listed(end, agents), by_time=end.keeps_times)
+    return Identified(kind, kind.listed(end, agents), by_time=end.keeps_times)
 
 
 def work(kind: Kind, source: Endpoint, target: Endpoint, agents: Agents) -> Work:
@@ -200,7 +206,11 @@ def work(kind: Kind, source: Endpoint, target: Endpoint, agents: Agents) -> Work
             found.reason = "the source cannot list them"
         return found
     with source.told():
-        found.records = kind.listed(source, agents)
+        try:
+            found.records = kind.listed(source, agents)
+        except source.failures as failed:
+            if not is_lacking(source, failed):
+                raise
     if len(found.records) == source.most:
         found.reason = f"the source answers with the newest {source.most} and no others"
     if not found.records:
@@ -211,9 +221,21 @@ def work(kind: Kind, source: Endpoint, target: Endpoint, agents: Agents) -> Work
         found.reason = "the target cannot list them, so none is told from what it holds"
         found.is_impossible = True
     else:
-        there = identified(kind, target, agents)
-        found.todo = [record for record in found.records if _is_new(kind, record, there.take(record))]
+        _compare(found, target, agents)
     return found
+
+
+def _compare(found: Work, target: Endpoint, agents: Agents) -> None:
+    with target.told():
+        try:
+            there = identified(found.kind, target, agents)
+        except target.failures as failed:
+            if not is_lacking(target, failed):
+                raise
+            found.reason, found.is_impossible = f"the target keeps none: {first_line(failed)}", True
+        else:
+            kind = found.kind
+            found.todo = [record for record in found.records if _is_new(kind, record, there.take(record))]
 
 
 def name_of(record: Any) -> str:
@@ -228,4 +250,6 @@ def _is_new(kind: Kind, record: BaseModel, other: BaseModel | None) -> bool:
     if other is None or kind is not AGENTS:
         return other is None
     # A copy that was ended may have registered an agent, and no more.
-    return any(how == "absent" for _, how in differences(record, other, kind.made))
+    return any(
+        how == "absent" and name not in kind.made for name, how in differences(record, other, kind.made)
+    )

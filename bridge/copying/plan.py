@@ -42,13 +42,11 @@ def planned(source: Versions, target: Versions, end: Endpoint) -> Plan:
     timed: list[Timed] = []
     for address, versions in sorted(source.items()):
         of_place = taken.setdefault(end.place(*address), address)
-        unusable = end.unusable_name(*address)
         if of_place != address:
-            unusable = f"in a directory it is the same as {spelled(of_place)}"
-        if unusable is not None:
-            plan.left_out += _left(versions.values(), unusable, is_conflict=of_place != address)
+            reason = f"in a directory it is the same as {spelled(of_place)}"
+            plan.left_out += _left(versions.values(), reason, is_conflict=True)
             continue
-        timed += _of_one_key(plan, address, versions, target.get(address, {}))
+        timed += _of_one_key(plan, end, versions, target.get(address, {}))
     plan.writes = _in_order(timed)
     return plan
 
@@ -70,28 +68,34 @@ def _in_order(timed: Sequence[Timed]) -> list[MemoryEntry]:
 
 
 def _of_one_key(
-    plan: Plan, address: Address, versions: Mapping[int, MemoryEntry], there: Mapping[int, MemoryEntry]
+    plan: Plan, end: Endpoint, versions: Mapping[int, MemoryEntry], there: Mapping[int, MemoryEntry]
 ) -> Iterator[Timed]:
     """What of one key is to be written, each at a moment that is not before the version ahead of it."""
     newest = max(there, default=0)
     at = datetime.min.replace(tzinfo=UTC)
     numbers = sorted(versions)
     for place, number in enumerate(numbers):
-        entry = versions[number]
-        wrong = None
-        if number in there:
-            wrong = None if same(entry, there[number]) else "the target holds something else there"
-        elif number != newest + 1:
-            wrong = f"the target holds {newest} versions of it, and this one would get another number"
-        if wrong is not None:
-            plan.left_out += _left((versions[each] for each in numbers[place:]), wrong, is_conflict=True)
+        entry, other = versions[number], there.get(number)
+        conflict = _conflict(entry, other, newest)
+        reason = conflict or (end.unusable_entry(entry) if other is None else None)
+        if reason is not None:
+            rest = (versions[each] for each in numbers[place:])
+            plan.left_out += _left(rest, reason, is_conflict=conflict is not None)
             return
-        if number in there:
+        if other is not None:
             plan.held += 1
             continue
         newest = number
         at = max(at, _aware(entry.provenance.written_at))
-        yield at, address, number, entry
+        yield at, (entry.entity_path, entry.key), number, entry
+
+
+def _conflict(entry: MemoryEntry, other: MemoryEntry | None, newest: int) -> str | None:
+    if other is not None:
+        return None if same(entry, other) else "the target holds something else there"
+    if entry.version == newest + 1:
+        return None
+    return f"the target holds {newest} versions of it, and this one would get another number"
 
 
 def same(given: MemoryEntry, held: MemoryEntry) -> bool:
@@ -130,7 +134,7 @@ def left(entry: MemoryEntry, reason: str, *, is_conflict: bool = False) -> LeftO
     )
 
 
-def _left(entries: Iterable[MemoryEntry], reason: str, *, is_conflict: bool) -> list[LeftOut]:
+def _left(entries: Iterable[MemoryEntry], reason: str, *, is_conflict: bool = False) -> list[LeftOut]:
     return [left(entry, reason, is_conflict=is_conflict) for entry in entries]
 
 

@@ -5,17 +5,13 @@ from collections.abc import Sequence
 
 from amfs_core.evidence import outcome_steps
 
-from amfs_sqlite.models import MAIN_BRANCH
-from bridge.copying import kinds, plan
+from bridge.copying import entries, kinds, plan
 from bridge.copying.comparing import MADE_WITH_AN_ENTRY, OF_THE_KEY, Comparison
-from bridge.copying.endpoints import Endpoint
+from bridge.copying.endpoints import Endpoint, unreadable
 from bridge.copying.kinds import Work
 from bridge.copying.plan import ENTRIES, Versions
 from bridge.copying.report import SHOWN, CopyReport, KindReport, LeftOut
 from bridge.copying.writing import Progress, Writer
-
-KEEPS_OUTCOMES = "keep_outcome"
-"""The method of an adapter that stores a report without moving what it cites."""
 
 
 class Copy:
@@ -32,11 +28,16 @@ class Copy:
 
         Raises EndpointError where one end cannot be used any more; what was written until then stays.
         """
-        main, branches = _entries(self._source)
-        held, _ = _entries(self._target)
+        with unreadable() as passed_over:
+            main = entries.versions(self._source)
+        for told in passed_over:
+            self._writer.leave(LeftOut(kind=ENTRIES, reason=told))
+        branches = entries.on_branches(self._source)
+        held = entries.versions(self._target, _paths(main))
         planned = plan.planned(main, held, self._target)
         self._writer.left_out += planned.left_out
-        agents = self._agents(main)
+        with self._source.told():
+            agents = entries.authors(self._source, (one for each in main.values() for one in each.values()))
         works = [kinds.work(kind, self._source, self._target, agents) for kind in kinds.ALL]
         for work in works:
             self._leave_out(work, held)
@@ -52,7 +53,7 @@ class Copy:
             missing[ENTRIES] = self._compare_entries(main)
             missing.update({work.kind.name: self._compare_kind(work, agents) for work in works})
         left = Counter(each.kind for each in self._writer.left_out)
-        entries = KindReport(
+        first = KindReport(
             kind=ENTRIES,
             found=sum(map(len, main.values())),
             stored=len(planned.writes) if dry_run else self._writer.stored[ENTRIES],
@@ -61,18 +62,11 @@ class Copy:
             missing=missing[ENTRIES],
         )
         others = [self._told_of(work, left, missing, dry_run=dry_run) for work in works]
-        return self._report((entries, *others), branches, dry_run=dry_run)
-
-    def _agents(self, main: Versions) -> Sequence[str]:
-        """Everybody whose events are to be asked for."""
-        names = {entry.provenance.agent_id for versions in main.values() for entry in versions.values()}
-        with self._source.told():
-            names.update(agent.agent_id for agent in self._source.adapter.list_agents(self._source.namespace))
-        return sorted(names)
+        return self._report((first, *others), branches, dry_run=dry_run)
 
     def _leave_out(self, work: Work, held: Versions) -> None:
         """Leave out what the target could store only with harm to what it holds, or to other files."""
-        moves = work.kind is kinds.OUTCOMES and not hasattr(self._target.adapter, KEEPS_OUTCOMES)
+        moves = work.kind is kinds.OUTCOMES and not hasattr(self._target.adapter, kinds.KEEPS_OUTCOMES)
         there = {f"{entity_path}/{key}" for entity_path, key in held} if moves else set()
         for record in list(work.todo):
             reason = None
@@ -86,7 +80,7 @@ class Copy:
 
     def _compare_entries(self, main: Versions) -> int:
         """How many versions are missing that were not left out."""
-        held, _ = _entries(self._target)
+        held = entries.versions(self._target, _paths(main))
         left = {(each.entity_path, each.key, each.version) for each in self._writer.left_out}
         missing = 0
         for address, versions in main.items():
@@ -108,7 +102,8 @@ class Copy:
         """As ``_compare_entries``."""
         if not work.records or work.is_impossible:
             return 0
-        there = kinds.identified(work.kind, self._target, agents)
+        with self._target.told():
+            there = kinds.identified(work.kind, self._target, agents)
         missing = 0
         for record in work.records:
             other = there.take(record)
@@ -153,14 +148,5 @@ class Copy:
         )
 
 
-def _entries(end: Endpoint) -> tuple[Versions, dict[str, int]]:
-    """The versions on main by address, and how many entries other branches have."""
-    with end.told():
-        found = end.adapter.list(include_superseded=True)
-        branches = Counter(entry.branch for entry in found if entry.branch != MAIN_BRANCH)
-        for branch in end.adapter.list_branches(end.namespace):
-            if branch.name != MAIN_BRANCH:
-                there = end.adapter.list(include_superseded=True, branch=branch.name)
-                branches[branch.name] += sum(entry.branch == branch.name for entry in there)
-    on_main = plan.by_address(entry for entry in found if entry.branch == MAIN_BRANCH)
-    return on_main, {name: count for name, count in sorted(branches.items()) if count}
+def _paths(versions: Versions) -> set[str]:
+    return {entity_path for entity_path, _ in versions}
