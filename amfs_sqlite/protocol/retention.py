@@ -57,8 +57,8 @@ class Retention(Protocol):
         """Erase old versions at or below ``entity_path`` (None or '' is everywhere).
 
         Kept are the current version, the newest ``keep_last`` of each key (from 1), what was current at any
-        time in the last ``keep_days`` days (from 0), and what ``keep`` names, by version or by key. At least
-        one of the first two must be given.
+        time in the last ``keep_days`` days (from 0), what ``keep`` names, by version or by key, and what a
+        branch lies over. What branches wrote themselves stays. At least one of the first two must be given.
         """
         ...
 

@@ -21,7 +21,7 @@ from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import SYSTEM_PATH, is_expired, is_visible
 from amfs_sqlite.sqlite.drafts import CommitDraft, Line
-from amfs_sqlite.sqlite.overlays import check_may_write, here, is_own, seen
+from amfs_sqlite.sqlite.overlays import NEXT_WRITTEN, check_may_write, here, is_own, seen
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, version_columns
 from amfs_sqlite.sqlite.transaction import Transaction, weight
 
@@ -61,8 +61,7 @@ SELECT c.entity_path, c.key, v.version, v.value, v.amfs_version, v.agent_id, v.s
        coalesce((SELECT e.confidence_after {IN_PLACE} ORDER BY e.id DESC LIMIT 1), v.confidence),
        v.outcome_count + (SELECT count(*) {IN_PLACE}),
        v.success_count + (SELECT coalesce(sum(e.success), 0) {IN_PLACE}),
-       v.failure_count + (SELECT coalesce(sum(1 - e.success), 0) {IN_PLACE}),
-       (SELECT n.written_at FROM versions AS n WHERE n.key_id = v.key_id AND n.version = v.version + 1),
+       v.failure_count + (SELECT coalesce(sum(1 - e.success), 0) {IN_PLACE}),{NEXT_WRITTEN},
        v.kind
 FROM versions AS v JOIN current AS c ON c.id = v.key_id
 LEFT JOIN commits AS m ON m.sequence = v.sequence

@@ -10,6 +10,7 @@ from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.rules.anchors import Anchor, Standing, check_anchor, problems
 from amfs_sqlite.rules.progress import Meter, check_progress
 from amfs_sqlite.sqlite import migrate
+from amfs_sqlite.sqlite.checks.branches import branch_findings
 from amfs_sqlite.sqlite.checks.commits import commit_findings
 from amfs_sqlite.sqlite.checks.derived import index_findings, request_findings
 from amfs_sqlite.sqlite.checks.findings import TOUCHED, Part, finding, shown
@@ -26,10 +27,12 @@ SELECT (SELECT count(*) FROM ({TOUCHED})), (SELECT count(*) FROM versions WHERE 
        (SELECT count(*) FROM outcomes WHERE sequence >= :first)"""
 NEWEST = "SELECT coalesce(max(sequence), 0) FROM commits"
 DIGEST = "SELECT digest FROM commits WHERE sequence = ?"
-# Keys are never removed, and a version of each first one is numbered 1.
+# Keys are never removed, and the first version of each goes on from one below its branch, or is number 1.
 STANDING = """
 SELECT (SELECT count(*) FROM current)
-       - (SELECT count(*) FROM versions WHERE sequence > :through AND version = 1),
+       - (SELECT count(*) FROM versions AS v WHERE v.sequence > :through AND v.version = coalesce((
+              SELECT b.version + 1 FROM branch_points AS p JOIN versions AS b ON b.id = p.version_id
+              WHERE p.key_id = v.key_id), 1)),
        (SELECT count(*) FROM versions WHERE sequence <= :through),
        (SELECT count(*) FROM outcomes WHERE sequence <= :through)"""
 # An index of SQLite's own that lost a row hides an entry that is there.
@@ -66,6 +69,7 @@ def verify(
             *uncaused_findings(tx, part),
             *commit_findings(tx, part, meter),
             *request_findings(tx),
+            *(branch_findings(tx) if part.is_whole else ()),
             *altered,
             *(_page_findings(tx) if part.is_whole else ()),
         ]

@@ -10,6 +10,7 @@ from typing import Any
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MAIN_BRANCH
+from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import Transaction
 
 EVERYTHING = 2**62
@@ -55,11 +56,22 @@ VERSIONS = f"""versions AS v JOIN (
     FROM lineage AS l CROSS JOIN current AS k ON k.namespace = :namespace AND k.branch = l.branch
 ) AS c ON c.id = v.key_id AND v.sequence <= c.until"""
 
+# When the next version was written, in whose row it lies.
+NEXT_WRITTEN = """
+       (SELECT n.written_at FROM versions AS n WHERE n.key_id = v.key_id AND n.version = v.version + 1)"""
+NEXT_WRITTEN_HERE = """
+       (SELECT n.written_at FROM json_each(:lineage) AS l
+        JOIN current AS o ON o.namespace = c.namespace AND o.branch = json_extract(l.value, '$[0]')
+        AND o.entity_path = c.entity_path AND o.key = c.key
+        JOIN versions AS n ON n.key_id = o.id AND n.version = v.version + 1
+        AND n.sequence <= json_extract(l.value, '$[1]'))"""
+
 
 def seen(tx: Transaction, sql: str) -> str:
     """The statement as it is to be run on the branch of the transaction."""
     if tx.branch == MAIN_BRANCH:
         return sql
+    sql = sql.replace(NEXT_WRITTEN, NEXT_WRITTEN_HERE)
     sql = sql.replace("versions AS v JOIN current AS c ON c.id = v.key_id", VERSIONS)
     return sql.replace("FROM current AS c", f"FROM {CURRENT}")
 
@@ -116,4 +128,6 @@ def lineage(tx: Transaction) -> list[tuple[str, int]]:
             raise never_made(branch)
         branch, until = row[0], min(until, row[1])
         found.append((branch, until))
+        if len({name for name, _ in found}) < len(found):
+            raise UnreadableRowError("branches lie over each other in a circle; verify tells which")
     return found

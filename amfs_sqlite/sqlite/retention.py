@@ -12,6 +12,7 @@ from amfs_sqlite.sqlite import commits, entries, index, recalls, traces
 from amfs_sqlite.sqlite.database import scrubbing
 from amfs_sqlite.sqlite.drafts import CommitDraft, as_listed
 from amfs_sqlite.sqlite.entries import BELOW, HERE, NOT_SYSTEM, PRESENT
+from amfs_sqlite.sqlite.overlays import is_own
 from amfs_sqlite.sqlite.rows import microseconds, moment
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -26,10 +27,10 @@ COUNT = f"""
 SELECT count(*) FROM current AS c CROSS JOIN versions AS v ON v.key_id = c.id
 WHERE c.namespace = :namespace AND {NAMED}"""
 BRANCHES = "SELECT name FROM branches WHERE namespace = ? ORDER BY id"
-# What an active branch shows, as it stood when the branch was made.
+# What a branch shows, or one made over it: as it stood when the branch was made. Closed ones can be read too.
 IS_STOOD_ON = """EXISTS (
     SELECT 1 FROM branches AS b WHERE b.namespace = c.namespace AND b.parent_branch = c.branch
-    AND b.status = 'active' AND v.sequence <= b.base_sequence AND NOT EXISTS (
+    AND v.sequence <= b.base_sequence AND NOT EXISTS (
         SELECT 1 FROM versions AS n
         WHERE n.key_id = v.key_id AND n.version = v.version + 1 AND n.sequence <= b.base_sequence))"""
 EXPIRED = f"""
@@ -145,7 +146,8 @@ def bury(tx: Transaction, draft: CommitDraft, entity_path: str, key: str) -> Non
     # Unknown fields go with the value.
     object.__setattr__(tombstone, "__pydantic_extra__", {})
     entries.append(tx, draft, tombstone, {}, None, before=before, kind="tombstone")
-    index.remove(tx, before.key_id)
+    if is_own(tx, before.key_id):
+        index.remove(tx, before.key_id)
 
 
 def _versions(tx: Transaction, matching: str, parameters: dict[str, Any]) -> Iterator[_Stored]:

@@ -148,7 +148,7 @@ LINKED = {
     ),
     "branch": (
         "UPDATE current SET branch = 'other' WHERE id = 2",
-        "record svc/b/b@1 #1; record svc/b/b@2 #3",
+        "record svc/b/b@1 #1; record svc/b/b@2 #3; link",
     ),
     "names of two keys": (
         (
