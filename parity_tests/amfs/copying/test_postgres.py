@@ -1,0 +1,133 @@
+"""To a real PostgreSQL through the SDK's own adapter, and back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from amfs_sqlite.sync import SyncSqliteAdapter
+from parity_tests.amfs.copying import postgres_server
+from parity_tests.amfs.copying.commands import WAITS, copied, entry, filled, versions
+from parity_tests.amfs.programs.processes import TEST_PATIENCE_S, needs
+from parity_tests.ledger import proves
+
+MISSING = postgres_server.missing()
+GRAPH = "003_knowledge_graph.sql"
+
+pytestmark = [
+    pytest.mark.timeout(TEST_PATIENCE_S),
+    pytest.mark.skipif(MISSING is not None, reason=str(MISSING)),
+    needs("amfs_postgres", "amfs-adapter-postgres"),
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A server of its own, and the folder of its socket."""
+    with postgres_server.served() as folder:
+        yield folder
+
+
+@pytest.fixture
+def dsn(server: str) -> str:
+    """A new database, as the SDK's adapter makes it for itself."""
+    return postgres_server.dsn(server, _made(server))
+
+
+@pytest.fixture
+def whole_dsn(server: str) -> str:
+    """A new database to which the SDK's migration for the graph was applied, which it leaves to its owner."""
+    import amfs_postgres  # noqa: PLC0415 - where it is installed
+    import psycopg  # noqa: PLC0415
+
+    dsn = postgres_server.dsn(server, _made(server))
+    amfs_postgres.PostgresAdapter(dsn).close()
+    assert amfs_postgres.__file__ is not None
+    migration = Path(amfs_postgres.__file__).parent / "migrations" / GRAPH
+    with psycopg.connect(dsn) as connection:
+        connection.execute(migration.read_bytes())
+    return dsn
+
+
+def _made(server: str) -> str:
+    import psycopg  # noqa: PLC0415 - where it is installed
+
+    name = f"copy_{uuid4().hex}"
+    with psycopg.connect(postgres_server.dsn(server, "postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return name
+
+
+@proves("copying.postgres")
+def test_a_memory_goes_to_a_database_and_comes_back_as_it_was(tmp_path: Path, whole_dsn: str) -> None:
+    source, back = filled(tmp_path / "memory.db"), tmp_path / "back.db"
+    there = copied(source, whole_dsn)
+    everything = {"entries": 5, "outcomes": 1, "traces": 1, "events": 1, "agents": 1, "edges": 1}
+    assert there.counts("stored") == everything
+    assert there.counts("missing") == there.counts("leftOut") == {}
+    again = copied(whole_dsn, back)
+    assert again.counts("stored") == everything
+    assert again.counts("missing") == again.counts("leftOut") == {}
+    assert [each["value"] for each in versions(back)] == ["ten", 3, WAITS, WAITS, 8]
+    for ours, theirs in zip(versions(source), versions(back), strict=True):
+        assert ours["provenance"] == theirs["provenance"]
+        assert ours["confidence"] == pytest.approx(theirs["confidence"], abs=0.00005)
+        assert (ours["version"], ours["success_count"]) == (theirs["version"], theirs["success_count"])
+
+
+@proves("copying.twice")
+def test_a_database_that_holds_it_all_is_not_written_to_again(tmp_path: Path, whole_dsn: str) -> None:
+    source = filled(tmp_path / "memory.db")
+    with SyncSqliteAdapter(source) as memory:
+        # A list without a path leaves out paths of this kind there.
+        memory.write(entry("@shared/notes", "k", 1, 5))
+    first = copied(source, whole_dsn)
+    assert first.counts("missing") == {}
+    second = copied(source, whole_dsn)
+    assert second.counts("stored") == second.counts("missing") == {}
+    assert second.counts("held") == first.counts("stored")
+    back = tmp_path / "back.db"
+    copied(whole_dsn, back)
+    assert copied(whole_dsn, back).counts("stored") == {}
+
+
+@proves("copying.told")
+def test_what_a_database_cannot_hold_is_told_and_all_else_is_copied(tmp_path: Path, dsn: str) -> None:
+    source = tmp_path / "memory.db"
+    with SyncSqliteAdapter(source) as memory:
+        memory.write(entry("svc", "nul", "a\0b", 0))
+        memory.write(entry("svc", "digits", "123", 1))
+        memory.write(entry("svc", "sure", 1, 2, confidence=0.123456789))
+        memory.write(entry("svc", "private", 1, 3, "executor", shared=False))
+    done = copied(source, dsn)
+    assert (done.code, done.report["isComplete"]) == (1, False)
+    assert done.left_out().keys() == {"svc/nul@1"}
+    assert "Unicode" in done.left_out()["svc/nul@1"]
+    assert done.differences("changed") == {"confidence", "value"}
+    assert done.differences("absent") == {"content_hash", "integrity_chain", "commit_id"}
+    assert (done.counts("stored"), done.counts("missing")) == ({"entries": 3}, {})
+
+
+@proves("copying.told")
+def test_a_kind_that_a_database_has_no_table_for_is_told_and_all_else_is_copied(
+    tmp_path: Path, dsn: str
+) -> None:
+    done = copied(filled(tmp_path / "memory.db"), dsn)
+    assert "amfs_knowledge_graph" in (done.reason("edges") or "")
+    assert done.counts("leftOut") == {"edges": 1}
+    assert done.counts("stored") == {"entries": 5, "outcomes": 1, "traces": 1, "events": 1, "agents": 1}
+    assert done.code == 1
+
+
+@proves("copying.conflicts")
+def test_an_address_that_holds_something_else_in_a_database_is_left_alone(tmp_path: Path, dsn: str) -> None:
+    other, source = tmp_path / "other.db", tmp_path / "memory.db"
+    for path, value, hour in ((other, "theirs", 9), (source, "ours", 0)):
+        with SyncSqliteAdapter(path) as memory:
+            memory.write(entry("svc", "k", value, hour))
+    copied(other, dsn)
+    done = copied(source, dsn)
+    assert (done.code, done.report["conflictCount"], done.counts("stored")) == (1, 1, {})
+    copied(dsn, tmp_path / "back.db")
+    assert [each["value"] for each in versions(tmp_path / "back.db")] == ["theirs"]
