@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from amfs_core.exceptions import AMFSError, LockTimeoutError
 from amfs_core.models import MemoryEntry
@@ -21,11 +21,13 @@ Use = Literal["source", "target", "trial"]
 Failures = tuple[type[Exception], ...]
 SERVERS = {"http": "http", "https": "http", "postgres": "postgres", "postgresql": "postgres"}
 API_KEY = "AMFS_API_KEY"
+PATIENCE_S = 10
 IN_MEMORY = ":memory:"
 PACKAGES = {"postgres": "amfs-adapter-postgres", "http": "amfs-adapter-http"}
 UNREACHABLE = (401, 403, 429, 502, 503, 504)
 UNKNOWN_TO_SERVER = (404, 405, 501)
 ALL_THERE_IS = 1_000_000_000
+CONNECT_TIMEOUT_S = 10
 MOST_BY_HTTP = 500
 """The AMFS server answers at most so many commits."""
 
@@ -133,7 +135,8 @@ def opened(
         if kind == "http":
             made = _http(named, namespace, environment)
         elif kind == "postgres":
-            made = _postgres(named, namespace)
+            stack.enter_context(_told_without_tenants())
+            made = _postgres(named, namespace, use)
         elif Path(named).is_dir() or named.endswith(("/", os.sep)):
             root = Path(named)
             if use == "trial" and not (root / namespace).is_dir():
@@ -179,7 +182,7 @@ def _directory(path: str, root: Path, namespace: str, use: Use) -> Endpoint:
     return Endpoint("directory", path, namespace, adapter, failures, failures)
 
 
-def _postgres(dsn: str, namespace: str) -> Endpoint:
+def _postgres(dsn: str, namespace: str, use: Use) -> Endpoint:
     try:
         import psycopg  # noqa: PLC0415 - installed by who needs it
         from amfs_postgres import PostgresAdapter  # noqa: PLC0415
@@ -195,13 +198,45 @@ def _postgres(dsn: str, namespace: str) -> Endpoint:
     failures: Failures = (*refusals, psycopg.Error)
     name = _without_secrets(dsn)
     try:
-        adapter = PostgresAdapter(dsn, namespace=namespace)
+        # Its adapter would go on trying for long where there is none, and tell of every try.
+        psycopg.connect(dsn, connect_timeout=CONNECT_TIMEOUT_S).close()
+        # The adapter's pool would go on trying for long.
+        psycopg.connect(dsn, connect_timeout=PATIENCE_S).close()
+        adapter = PostgresAdapter(dsn, namespace=namespace, auto_schema=use == "target")
     except failures as failed:
         raise EndpointError(name, first_line(failed)) from failed
     lacks: Failures = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, NotImplementedError)
-    return Endpoint(
+    made = Endpoint(
         "postgres", name, namespace, adapter, refusals, (*failures, *lacks), lacks, lists_all=False
     )
+    if use != "target":
+        _check_has_tables(made)
+    return made
+
+
+def _check_has_tables(end: Endpoint) -> None:
+    """Raise EndpointError for a database that the SDK never used: only a copy into it makes its tables."""
+    try:
+        end.adapter.list("")
+    except end.lacks as failed:
+        end.adapter.close()
+        advice = "name another database; to copy into this one, leave --dry-run out, and they are made"
+        raise EndpointError(end.name, "has no tables of AMFS", advice) from failed
+
+
+@contextmanager
+def _told_without_tenants() -> Iterator[None]:
+    """Keep back a warning of the adapter for databases that accounts share, which a program never has."""
+
+    def is_of_use(record: logging.LogRecord) -> bool:
+        return "no tenant account_id" not in record.getMessage()
+
+    logger = logging.getLogger("amfs_postgres.adapter")
+    logger.addFilter(is_of_use)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_of_use)
 
 
 def _http(url: str, namespace: str, environment: Mapping[str, str]) -> Endpoint:
@@ -257,7 +292,7 @@ def _missing(kind: str, named: str) -> EndpointError:
 def _without_secrets(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    return f"{parts.scheme}://{host}{parts.path}"
 
 
 def first_line(failed: Exception) -> str:

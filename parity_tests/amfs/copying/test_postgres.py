@@ -7,6 +7,8 @@ from uuid import uuid4
 import pytest
 
 from amfs_sqlite.sync import SyncSqliteAdapter
+from bridge.cli.exits import UNUSABLE
+from bridge.cli.main import main
 from parity_tests.amfs.copying import postgres_server
 from parity_tests.amfs.copying.commands import WAITS, copied, entry, filled, versions
 from parity_tests.amfs.programs.processes import TEST_PATIENCE_S, needs
@@ -19,6 +21,8 @@ pytestmark = [
     pytest.mark.timeout(TEST_PATIENCE_S),
     pytest.mark.skipif(MISSING is not None, reason=str(MISSING)),
     needs("amfs_postgres", "amfs-adapter-postgres"),
+    # The SDK's own way to open its pool.
+    pytest.mark.filterwarnings("ignore:the default for the ConnectionPool:DeprecationWarning"),
 ]
 
 
@@ -131,3 +135,36 @@ def test_an_address_that_holds_something_else_in_a_database_is_left_alone(tmp_pa
     assert (done.code, done.report["conflictCount"], done.counts("stored")) == (1, 1, {})
     copied(dsn, tmp_path / "back.db")
     assert [each["value"] for each in versions(tmp_path / "back.db")] == ["theirs"]
+
+
+@proves("copying.dry-run")
+def test_a_dry_run_stores_nothing_in_a_database_and_makes_no_tables(
+    tmp_path: Path, dsn: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = filled(tmp_path / "memory.db")
+    for command in (
+        ["copy", str(source), "--to", dsn, "--dry-run"],
+        ["copy", dsn, "--to", f"{tmp_path}/b.db"],
+    ):
+        assert main(command) == UNUSABLE
+        said = capsys.readouterr().err
+        assert said.startswith("endpoint: 'postgresql:///copy_")
+        assert ": has no tables of AMFS; name another database;" in said
+    assert not (tmp_path / "b.db").exists()
+    with SyncSqliteAdapter(tmp_path / "empty.db"):
+        copied(tmp_path / "empty.db", dsn)
+    trial, done = copied(source, dsn, "--dry-run"), copied(source, dsn)
+    for number in ("stored", "held", "leftOut"):
+        assert trial.counts(number) == done.counts(number)
+
+
+@proves("copying.ends")
+def test_a_database_that_is_not_there_ends_the_copy_with_one_line(
+    tmp_path: Path, server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dsn = postgres_server.dsn(server, "nowhere") + "&password=secret"
+    assert main(["copy", dsn, "--to", str(tmp_path / "copy.db")]) == UNUSABLE
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.count("\n")) == ("", 1)
+    assert 'database "nowhere" does not exist' in shown.err
+    assert "secret" not in shown.err
