@@ -24,7 +24,7 @@ from bridge.cli.options import (
 from bridge.cli.output import Output
 from bridge.cli.progress import bar
 from bridge.cli.store import warnings_told
-from bridge.settings import from_sources
+from bridge.settings import IN_MEMORY, from_sources
 
 if TYPE_CHECKING:
     from bridge.copying.report import CopyReport, KindReport, LeftOut
@@ -64,7 +64,7 @@ def copy(context: click.Context, source: str, target: str, *, dry_run: bool, as_
     from bridge.copying.endpoints import opened
     from bridge.copying.running import Copy
 
-    namespace = from_sources({"db": source} | given_settings(), os.environ).namespace
+    namespace = from_sources({"db": IN_MEMORY} | given_settings(), os.environ).namespace
     with (
         warnings_told(),
         opened(source, namespace, use="source", environment=os.environ) as here,
