@@ -49,6 +49,22 @@ def check_active(branch: Branch, doing: str) -> None:
         )
 
 
+def check_writable(branch: Branch) -> None:
+    """Raise InvalidArgumentError for a branch that is merged or closed."""
+    if branch.status != "active":
+        raise InvalidArgumentError("branch", not_written(branch.name, branch.status))
+
+
+def not_written(name: str, status: str) -> str:
+    """What is said of a branch that is not active to whoever writes there."""
+    return f"{quoted(name)} is {status}, so nothing is written there; make another branch"
+
+
+def never_made(name: str) -> InvalidArgumentError:
+    """What is said where there is no branch of this name."""
+    return InvalidArgumentError("branch", f"{quoted(name)} was never made; make it with create_branch")
+
+
 class Sides(NamedTuple):
     """A key as it stood when the branch was made, as the branch has it, and as its parent has it now; None
     where nothing is there.
@@ -66,16 +82,18 @@ class Sides(NamedTuple):
 
     @property
     def is_in_conflict(self) -> bool:
-        """Whether the parent changed it too, and otherwise."""
-        return self.differs and not same(self.parent, self.base)
+        """Whether the parent wrote it too, and otherwise. What outcomes make of its confidence is no writing."""
+        return self.differs and not same(self.parent, self.base, but_confidence=True)
 
 
-def same(one: MemoryEntry | None, other: MemoryEntry | None) -> bool:
+def same(one: MemoryEntry | None, other: MemoryEntry | None, *, but_confidence: bool = False) -> bool:
     """Whether two entries say the same, or both nothing."""
     if one is None or other is None:
         return one is other
-    said = (one.content_hash, one.confidence, one.shared, one.tags)
-    return said == (other.content_hash, other.confidence, other.shared, other.tags)
+    said = (one.content_hash, one.shared, one.tags)
+    return said == (other.content_hash, other.shared, other.tags) and (
+        but_confidence or one.confidence == other.confidence
+    )
 
 
 def difference(sides: Sides) -> DiffEntry:
@@ -121,7 +139,9 @@ def field_changes(old: Any, new: Any, path: str = "") -> Iterator[FieldChange]:
         for name in sorted({*old, *new}):
             yield from _changed(old, new, name, name in old, name in new, path)
     elif isinstance(old, list) and isinstance(new, list):
-        for place in range(max(len(old), len(new))):
+        both = min(len(old), len(new))
+        # What is gone, from the end: who applies the changes one by one finds each where it is said to be.
+        for place in (*range(both), *range(both, len(new)), *reversed(range(both, len(old)))):
             yield from _changed(old, new, place, place < len(old), place < len(new), path)
     elif type(old) is not type(new) or old != new:
         yield FieldChange(path=path or "/", operation="replace", old_value=old, new_value=new)

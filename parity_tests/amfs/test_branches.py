@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 from amfs_core.engine import CausalTagger, CoWEngine
 from amfs_core.exceptions import AdapterError
-from amfs_core.models import Branch, MemoryEntry, MergeResult, MergeStrategy
+from amfs_core.models import (
+    Branch,
+    MemoryEntry,
+    MergeResult,
+    MergeStrategy,
+    OutcomeRecord,
+    OutcomeType,
+)
 
 from amfs_sqlite import EntryRef, FixedClock, InvalidArgumentError, SqliteAdapter
 from amfs_sqlite.sync import SyncSqliteAdapter
@@ -99,13 +106,20 @@ def test_a_branch_of_a_branch_shows_what_that_showed(sdk_adapter: Any, write: Wr
 @proves("branches-sdk.diff")
 def test_a_diff_tells_what_was_changed_and_not_what_was_said_again(sdk_adapter: Any, write: Write) -> None:
     write("changed", {"a": 1, "b": [1]})
+    write("shorter", [1, 2, 3])
     write("again", 1)
     make(sdk_adapter)
     write("changed", {"a": 2, "b": [1, 2]}, "trial")
     write("again", 1, "trial")
     write("added", 5, "trial")
+    write("shorter", [1], "trial")
     found = sdk_adapter.diff_branch("trial")
-    assert [(each.key, each.diff_type) for each in found] == [("added", "added"), ("changed", "modified")]
+    kinds = [("added", "added"), ("changed", "modified"), ("shorter", "modified")]
+    assert [(each.key, each.diff_type) for each in found] == kinds
+    assert [(each.path, each.operation) for each in found[2].field_changes] == [
+        ("/2", "remove"),
+        ("/1", "remove"),
+    ]
     changes = [(each.path, each.operation, each.old_value, each.new_value) for each in found[1].field_changes]
     assert changes == [("/a", "replace", 1, 2), ("/b/1", "add", None, 2)]
 
@@ -130,6 +144,25 @@ def test_a_merge_in_conflict_merges_nothing(sdk_adapter: Any, write: Write) -> N
     assert shown(sdk_adapter) == [("both", 3, "branch"), ("fine", 1, 1)]
     with pytest.raises(AdapterError, match="is merged"):
         sdk_adapter.merge_branch("trial")
+    assert is_sound(sdk_adapter)
+
+
+@proves("branches-sdk.opinion")
+def test_an_outcome_on_the_parent_is_no_conflict(sdk_adapter: Any, write: Write) -> None:
+    write("both", 1)
+    make(sdk_adapter)
+    write("both", 2, "trial")
+    sdk_adapter.commit_outcome(
+        OutcomeRecord(
+            outcome_ref="run",
+            outcome_type=OutcomeType.FAILURE,
+            committed_at=START,
+            causal_entry_keys=["service/both"],
+            agent_id="scout",
+        )
+    )
+    assert sdk_adapter.merge_branch("trial").status == "merged"
+    assert shown(sdk_adapter) == [("both", 3, 2)]
     assert is_sound(sdk_adapter)
 
 
