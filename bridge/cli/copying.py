@@ -88,7 +88,7 @@ def _copied(out: Output, report: "CopyReport") -> Iterator[Row]:
     for each in report.kinds:
         yield from _not_copied(out, each)
     for branch, count in report.branches.items():
-        sentence = f"{rendering.counted(count, 'version')} on the branch {rendering.word(branch)}"
+        sentence = f"{rendering.counted(count, 'record')} on the branch {rendering.word(branch)}"
         yield fact("left out", out.text(sentence, "yellow"))
     yield from _compared(out, report)
     if report.left_out:

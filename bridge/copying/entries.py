@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from amfs_core.models import MemoryEntry
+from amfs_core.models import BranchStatus, MemoryEntry
 
 from amfs_sqlite.models import MAIN_BRANCH
 from bridge.copying import kinds, plan
@@ -18,17 +18,16 @@ def versions(end: Endpoint, paths: Iterable[str] = ()) -> Versions:
 
 
 def on_branches(end: Endpoint) -> dict[str, int]:
-    """How many versions each other branch has."""
+    """How many entries each other branch has that were not merged into main."""
     counts: Counter[str] = Counter()
     with end.told():
-        if not kinds.overrides(end, "list_branches"):
-            listed = end.adapter.list(include_superseded=True)
-            counts.update(entry.branch for entry in listed)
-        else:
+        if kinds.overrides(end, "list_branches"):
             for branch in end.adapter.list_branches(end.namespace):
-                there = end.adapter.list(include_superseded=True, branch=branch.name)
-                counts[branch.name] += sum(entry.branch == branch.name for entry in there)
-    return {name: count for name, count in sorted(counts.items()) if count and name != MAIN_BRANCH}
+                if branch.status != BranchStatus.MERGED and branch.name != MAIN_BRANCH:
+                    counts[branch.name] = len(end.adapter.diff_branch(branch.name, end.namespace))
+        else:
+            counts.update(entry.branch for entry in end.adapter.list() if entry.branch != MAIN_BRANCH)
+    return {name: count for name, count in sorted(counts.items()) if count}
 
 
 def authors(end: Endpoint, entries: Iterable[MemoryEntry]) -> Sequence[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from amfs import AgentMemory
-from amfs_core.models import AgentProfile, OutcomeRecord, OutcomeType
+from amfs_core.models import AgentProfile, Branch, OutcomeRecord, OutcomeType
 from amfs_filesystem.adapter import FilesystemAdapter
 
 from amfs_sqlite.sync import SyncSqliteAdapter
@@ -260,6 +260,17 @@ def test_one_namespace_is_copied(tmp_path: Path) -> None:
     assert versions(target) == []
     with SyncSqliteAdapter(target, namespace="team") as memory:
         assert [each.key for each in memory.list()] == ["team"]
+
+
+@proves("copying.branches")
+def test_other_branches_are_counted_and_not_copied(source: Path, tmp_path: Path) -> None:
+    with opened(source) as memory:
+        for name in ("trial", "empty"):
+            memory.create_branch(Branch(name=name, branched_at=FIRST, created_by="scout"))
+        memory.write(entry("svc/api", "retry", 99, 7, branch="trial"))
+    done = copied(source, tmp_path / "copy.db")
+    assert (done.code, done.report["branches"], done.counts("stored")) == (1, {"trial": 1}, EVERYTHING)
+    assert versions(tmp_path / "copy.db") == versions(source)
 
 
 @proves("copying.ends")
