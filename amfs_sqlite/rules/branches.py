@@ -82,7 +82,7 @@ class Sides(NamedTuple):
 
     @property
     def is_in_conflict(self) -> bool:
-        """Whether the parent wrote it too, and otherwise. What outcomes make of its confidence is no writing."""
+        """Whether the parent wrote it too, and otherwise. Outcomes that move its confidence write nothing."""
         return self.differs and not same(self.parent, self.base, but_confidence=True)
 
 
@@ -179,6 +179,10 @@ def resolution(strategy: str, resolve_conflicts: Mapping[str, str] | None) -> Re
     if strategy not in get_args(MergeStrategy):
         known = ", ".join(get_args(MergeStrategy))
         raise InvalidArgumentError("strategy", f"is {quoted(strategy)}; choose one of {known}")
+    if not isinstance(resolve_conflicts, Mapping | None):
+        raise InvalidArgumentError(
+            "resolve_conflicts", f"is {quoted(resolve_conflicts)}; it must be a mapping of path/key to a side"
+        )
     for address, side in (resolve_conflicts or {}).items():
         if side not in get_args(Side):
             raise InvalidArgumentError(

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import pydantic
+import pydantic_core
 from amfs_core import models as sdk
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
@@ -94,6 +95,18 @@ def their_outcome(stored: OutcomeRecord) -> sdk.OutcomeRecord:
     return sdk.OutcomeRecord.model_validate(fields)
 
 
+def as_json(value: Any) -> Any:
+    """A value as JSON has it, as the SDK's own models put it: instants and paths as text, sets as lists.
+
+    Raises ValueError for what has no such form. What no JSON has, such as NaN, stays what it is.
+
+    >>> from datetime import date
+    >>> as_json({1: {"at": date(2026, 1, 1)}})
+    {'1': {'at': '2026-01-01'}}
+    """
+    return pydantic_core.to_jsonable_python(value, inf_nan_mode="constants")
+
+
 def stored_entry(given: sdk.MemoryEntry) -> MemoryEntry:
     """An entry of the SDK as it is stored. Its vector, tier and recall count are stored beside it."""
     if not isinstance(given, sdk.MemoryEntry):
@@ -111,7 +124,7 @@ def stored_entry(given: sdk.MemoryEntry) -> MemoryEntry:
                 "amfs_version": given.amfs_version,
                 "entity_path": given.entity_path,
                 "key": given.key,
-                "value": given.value,
+                "value": as_json(given.value),
                 "provenance": signed,
                 "confidence": given.confidence,
                 "outcome_count": given.outcome_count,

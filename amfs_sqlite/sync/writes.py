@@ -77,7 +77,7 @@ def _write(
     if found is not None and not earlier and _is_of_the_same_record(given, found):
         given = inherit_evidence(given, shown_entry(*found.recalled))
         stored = stored_entry(given)
-    change = prepare_entry(stored.copied(value=None), given.value, tx.policy)
+    change = prepare_entry(stored.copied(value=None), stored.value, tx.policy)
     before = None if found is None else found.standing
     changes: dict[str, Any] = {"value": decode(change.value), "content_hash": change.content_hash}
     known_id = before.key_id if before is not None and is_own(tx, before.key_id) else None

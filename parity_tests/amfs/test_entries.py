@@ -389,3 +389,13 @@ def test_readings_of_what_is_nowhere_keep_no_others_back(
     sdk_adapter.increment_recall_count("service", "a")
     assert [each.recall_count for each in sdk_adapter.list()] == [1]
     assert "never made" in caplog.text
+
+
+@proves("amfs.as-json")
+def test_a_value_is_kept_as_the_sdks_models_put_it_in_json(sdk_adapter: Any) -> None:
+    value = {"at": datetime(2026, 1, 1, tzinfo=UTC), "in": Path("a/b"), "of": {7}, 5: (1, None)}
+    written = sdk_adapter.write(entry(value=value))
+    assert written.value == {"at": "2026-01-01T00:00:00Z", "in": "a/b", "of": [7], "5": [1, None]}
+    assert sdk_adapter.read(written.entity_path, written.key).value == written.value
+    with pytest.raises(AdapterError, match="cannot be stored"):
+        sdk_adapter.write(entry(key="other", value=object()))

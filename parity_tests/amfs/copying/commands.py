@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from amfs_core.models import (
 from amfs_sqlite.sync import SyncSqliteAdapter
 from bridge.cli.main import main
 
+KILLED = "parity_tests.amfs.copying.killed"
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 WAITS = {"most": 5, "waits": [1, 2.5]}
 
@@ -64,6 +67,13 @@ def copied(source: object, target: object, *more: str) -> Copied:
     with redirect_stdout(out):
         code = main(["copy", str(source), "--to", str(target), "--json", *more])
     return Copied(code, json.loads(out.getvalue()))
+
+
+def killed_copy(source: object, target: object, method: str, let_pass: int) -> None:
+    """Run `copy` and kill it at one of its calls of an adapter's method."""
+    program = [sys.executable, "-m", KILLED, method, str(let_pass), str(source), str(target)]
+    ended = subprocess.run(program, capture_output=True, check=False)
+    assert (ended.returncode < 0, ended.stdout) == (True, b""), ended.stderr
 
 
 def entry(

@@ -3,13 +3,19 @@
 import os
 import signal
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import count
 from typing import Any
 
-from amfs_filesystem.adapter import FilesystemAdapter
-
-from amfs_sqlite.sync import SyncSqliteAdapter
 from bridge.cli.main import main
+
+ADAPTERS = {
+    "amfs_sqlite.sync": "SyncSqliteAdapter",
+    "amfs_filesystem": "FilesystemAdapter",
+    "amfs_postgres": "PostgresAdapter",
+    "amfs_adapter_http": "HttpAdapter",
+}
 
 
 def kill_at(kind: type, method: str, let_pass: int) -> None:
@@ -26,7 +32,8 @@ def kill_at(kind: type, method: str, let_pass: int) -> None:
 
 if __name__ == "__main__":
     method, let_pass, source, target = sys.argv[1:]
-    for adapter in (SyncSqliteAdapter, FilesystemAdapter):
+    for package in filter(find_spec, ADAPTERS):
+        adapter = getattr(import_module(package), ADAPTERS[package])
         if hasattr(adapter, method):
             kill_at(adapter, method, int(let_pass))
     sys.exit(main(["copy", source, "--to", target, "--json"]))

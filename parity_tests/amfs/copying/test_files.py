@@ -1,20 +1,18 @@
 """From a file to another one, into a directory of the SDK's file adapter, and back."""
 
 import shutil
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from amfs import AgentMemory
-from amfs_core.models import AgentProfile, Branch, OutcomeRecord, OutcomeType
+from amfs_core.models import AgentProfile, Branch, MemoryEntry, OutcomeRecord, OutcomeType
 from amfs_filesystem.adapter import FilesystemAdapter
 
 from amfs_sqlite.sync import SyncSqliteAdapter
 from bridge.cli.main import main
-from parity_tests.amfs.copying.commands import FIRST, copied, entry, filled, versions
+from parity_tests.amfs.copying.commands import FIRST, copied, entry, filled, killed_copy, versions
 from parity_tests.amfs.corpus import opened
 from parity_tests.ledger import proves
 
@@ -157,17 +155,7 @@ def test_a_copy_that_was_killed_is_complete_when_it_is_run_again(
     source: Path, tmp_path: Path, method: str, let_pass: int, name: str
 ) -> None:
     target = f"{tmp_path}/{name}"
-    program = [
-        sys.executable,
-        "-m",
-        "parity_tests.amfs.copying.killed",
-        method,
-        str(let_pass),
-        str(source),
-        target,
-    ]
-    ended = subprocess.run(program, capture_output=True, check=False)
-    assert (ended.returncode < 0, ended.stdout) == (True, b"")
+    killed_copy(source, target, method, let_pass)
     done = copied(source, target)
     whole = copied(source, f"{tmp_path}/whole-{name}")
     assert {
@@ -292,6 +280,56 @@ def test_a_place_that_cannot_be_used_ends_the_copy_with_one_line_and_no_password
     assert (shown.out, shown.err.count("\n")) == ("", 1)
     assert said in shown.err
     assert "secret" not in shown.err
+
+
+@proves("copying.ends")
+def test_without_the_sdk_the_command_says_how_to_install_it(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("bridge.cli.copying.find_spec", lambda _name: None)
+    assert main(["copy", str(source), "--to", str(tmp_path / "copy.db")]) == 2
+    assert "pip install 'amfs-sqlite[amfs]'" in capsys.readouterr().err
+
+
+@proves("copying.later")
+def test_an_outcome_is_not_reported_a_second_time_where_it_would_move_what_is_there(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "copy.db"
+    monkeypatch.delattr(SyncSqliteAdapter, "keep_outcome")
+    assert copied(source, target).counts("stored") == EVERYTHING
+    with SyncSqliteAdapter(source) as memory:
+        record = OutcomeRecord(
+            outcome_ref="run-2",
+            outcome_type=OutcomeType.SUCCESS,
+            causal_entry_keys=["svc/api/limits/burst"],
+            agent_id="scout",
+            committed_at=FIRST,
+        )
+        memory.commit_outcome(record)
+    done = copied(source, target)
+    assert (done.code, done.counts("stored"), done.counts("leftOut")) == (1, {"entries": 1}, {"outcomes": 1})
+    assert versions(target) == versions(source)
+
+
+@proves("copying.twice")
+def test_what_another_writes_meanwhile_is_a_conflict_and_no_version_is_numbered_anew(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, write = tmp_path / "copy.db", SyncSqliteAdapter.write
+    rival = iter([entry("svc/api", "retry", "rival", 9)])
+
+    def overtaken(self: SyncSqliteAdapter, given: MemoryEntry) -> MemoryEntry:
+        if given.version == 2 and (other := next(rival, None)):
+            write(self, other)
+        return write(self, given)
+
+    monkeypatch.setattr(SyncSqliteAdapter, "write", overtaken)
+    done = copied(source, target)
+    assert (done.code, done.report["conflictCount"]) == (1, 1)
+    assert done.left_out().keys() == {f"svc/api/retry@{number}" for number in (2, 3, 4)}
+    kept = [each["value"] for each in versions(target) if each["key"] == "retry"]
+    assert kept == [3, "rival"]
 
 
 @proves("copying.people")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from amfs_sqlite.sync import SyncSqliteAdapter
-from parity_tests.amfs.copying.commands import copied, entry, filled, versions
+from parity_tests.amfs.copying.commands import copied, entry, filled, killed_copy, versions
 from parity_tests.amfs.programs.processes import TEST_PATIENCE_S, Place, needs
 from parity_tests.amfs.programs.test_http_server import served
 from parity_tests.ledger import proves
@@ -52,6 +52,19 @@ def test_a_server_that_holds_it_all_is_not_written_to_again(tmp_path: Path, plac
         first, second = copied(source, url), copied(source, url)
     assert (second.counts("stored"), second.counts("missing")) == ({}, {})
     assert second.counts("held") == first.counts("stored")
+
+
+@proves("copying.killed")
+@pytest.mark.parametrize(("method", "let_pass"), [("commit_outcome", 0), ("write", 3), ("save_trace", 0)])
+def test_a_copy_to_a_server_that_was_killed_is_complete_when_it_is_run_again(
+    tmp_path: Path, place: Place, method: str, let_pass: int
+) -> None:
+    source = filled(tmp_path / "memory.db")
+    with served(place) as (_, url):
+        killed_copy(source, url, method, let_pass)
+        assert copied(source, url).counts("missing") == {}
+        held = {"entries": 5, "outcomes": 1, "traces": 1, "events": 1}
+        assert (copied(source, url).counts("held"), copied(source, url).counts("stored")) == (held, {})
 
 
 @proves("copying.told")

@@ -10,11 +10,12 @@ from amfs_sqlite.sync import SyncSqliteAdapter
 from bridge.cli.exits import UNUSABLE
 from bridge.cli.main import main
 from parity_tests.amfs.copying import postgres_server
-from parity_tests.amfs.copying.commands import WAITS, copied, entry, filled, versions
+from parity_tests.amfs.copying.commands import WAITS, copied, entry, filled, killed_copy, versions
 from parity_tests.amfs.programs.processes import TEST_PATIENCE_S, needs
 from parity_tests.ledger import proves
 
 MISSING = postgres_server.missing()
+EVERYTHING = {"entries": 5, "outcomes": 1, "traces": 1, "events": 1, "agents": 1, "edges": 1}
 GRAPH = "003_knowledge_graph.sql"
 
 pytestmark = [
@@ -67,11 +68,10 @@ def _made(server: str) -> str:
 def test_a_memory_goes_to_a_database_and_comes_back_as_it_was(tmp_path: Path, whole_dsn: str) -> None:
     source, back = filled(tmp_path / "memory.db"), tmp_path / "back.db"
     there = copied(source, whole_dsn)
-    everything = {"entries": 5, "outcomes": 1, "traces": 1, "events": 1, "agents": 1, "edges": 1}
-    assert there.counts("stored") == everything
+    assert there.counts("stored") == EVERYTHING
     assert there.counts("missing") == there.counts("leftOut") == {}
     again = copied(whole_dsn, back)
-    assert again.counts("stored") == everything
+    assert again.counts("stored") == EVERYTHING
     assert again.counts("missing") == again.counts("leftOut") == {}
     assert [each["value"] for each in versions(back)] == ["ten", 3, WAITS, WAITS, 8]
     for ours, theirs in zip(versions(source), versions(back), strict=True):
@@ -94,6 +94,25 @@ def test_a_database_that_holds_it_all_is_not_written_to_again(tmp_path: Path, wh
     back = tmp_path / "back.db"
     copied(whole_dsn, back)
     assert copied(whole_dsn, back).counts("stored") == {}
+
+
+@proves("copying.killed")
+@pytest.mark.parametrize(
+    ("method", "let_pass"),
+    [("commit_outcome", 0), ("write", 0), ("write", 3), ("save_trace", 0), ("log_event", 0)],
+)
+def test_a_copy_to_a_database_that_was_killed_is_complete_when_it_is_run_again(
+    tmp_path: Path, whole_dsn: str, method: str, let_pass: int
+) -> None:
+    source = filled(tmp_path / "memory.db")
+    killed_copy(source, whole_dsn, method, let_pass)
+    done = copied(source, whole_dsn)
+    held = done.counts("held")
+    assert {kind: count + held.get(kind, 0) for kind, count in done.counts("stored").items()} | {
+        kind: count for kind, count in held.items() if kind not in done.counts("stored")
+    } == EVERYTHING
+    assert done.counts("missing") == done.counts("leftOut") == {}
+    assert copied(source, whole_dsn).counts("held") == EVERYTHING
 
 
 @proves("copying.told")
