@@ -40,7 +40,7 @@ READING = [
 ]
 CHANGING = [("packets", "release", CLAIMED), ("packets", "cancel", OPEN)]
 # Programs, and commands with tests of their own.
-ELSEWHERE = {"anchor", "archive", "backup", "demo", "doctor", "erase"}
+ELSEWHERE = {"anchor", "archive", "backup", "copy", "demo", "doctor", "erase"}
 ELSEWHERE |= {"export", "import", "install-hook", "mcp", "prune", "restore", "run"}
 
 
