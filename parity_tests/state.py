@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from amfs_sqlite import AmfsAdapter, AmfsError, SearchQuery
+from amfs_sqlite.protocol import Branches
 from parity_tests.nouns import claimed
 
 Refusal = TypeVar("Refusal", bound=BaseException)
@@ -81,6 +82,19 @@ async def _integrity(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]
     return {"verify": await adapter.verify()}
 
 
+async def _branches(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]:
+    assert isinstance(adapter, Branches)
+    listed = await adapter.list_branches()
+    return {
+        "branches": listed,
+        "diffs": [await adapter.diff_branch(branch.name) for branch in listed],
+        "on branches": [
+            await adapter.on_branch(branch.name).list(include_superseded=True, viewer=viewer)
+            for branch in listed
+        ],
+    }
+
+
 _READINGS: Mapping[str, Callable[[AmfsAdapter, str | None], Awaitable[dict[str, Any]]]] = {
     "Entries": _entries,
     "Search": _search,
@@ -88,6 +102,7 @@ _READINGS: Mapping[str, Callable[[AmfsAdapter, str | None], Awaitable[dict[str, 
     "Outcomes": _outcomes,
     "Commits": _commits,
     "Integrity": _integrity,
+    "Branches": _branches,
 }
 
 

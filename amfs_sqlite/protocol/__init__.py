@@ -3,6 +3,7 @@
 from typing import Protocol, runtime_checkable
 
 from amfs_sqlite.protocol.agents import Agents
+from amfs_sqlite.protocol.branches import Branches
 from amfs_sqlite.protocol.changes import Changes
 from amfs_sqlite.protocol.commits import Commits
 from amfs_sqlite.protocol.entries import Entries
@@ -34,6 +35,7 @@ class AmfsAdapter(
 __all__ = [
     "Agents",
     "AmfsAdapter",
+    "Branches",
     "Changes",
     "Commits",
     "Entries",

@@ -16,7 +16,8 @@ class Branches(Protocol):
     What a branch has not written stands there as it stood on its parent when the branch was made, whatever
     the parent writes later. The first version that a branch writes of such a key goes on from that one: its
     number is the next, its integrityChain follows. No number is given twice. Confidence and counts that
-    outcomes move in place are those of now. Whoever names a branch that was never made gets
+    outcomes move in place are those of now. Watches and ``changes`` tell of main alone; the branch belongs to
+    what an idempotency key stands for. Whoever names a branch that was never made gets
     InvalidArgumentError, and so does whoever writes on one that is merged or closed.
     """
 

@@ -1,6 +1,6 @@
 """The flat surface of the reference adapter: one statement per operation."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Self
@@ -9,6 +9,7 @@ from amfs_sqlite.clock import Clock, IdSource, RandomIds, SystemClock
 from amfs_sqlite.delivery import Asked, Feed
 from amfs_sqlite.models import (
     DEFAULT_NAMESPACE,
+    MAIN_BRANCH,
     Change,
     ChangeEvent,
     Commit,
@@ -24,11 +25,13 @@ from amfs_sqlite.models import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.protocol import Agents, AmfsAdapter, Events, Graph, Groups, Traces
+from amfs_sqlite.protocol import Agents, AmfsAdapter, Branches, Events, Graph, Groups, Traces
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.protocol.integrity import Progress
+from amfs_sqlite.records.branches import MergeResult
 from amfs_sqlite.reference import (
     agents,
+    branches,
     commits,
     entries,
     events,
@@ -41,6 +44,7 @@ from amfs_sqlite.reference import (
     statistics,
     traces,
 )
+from amfs_sqlite.reference.branch_entries import ReferenceBranch
 from amfs_sqlite.reference.changes import StoreLog, close, follow_changes, told
 from amfs_sqlite.reference.store import Store
 from amfs_sqlite.reference.surface import named, operation
@@ -51,7 +55,7 @@ from amfs_sqlite.rules.retention import Signature, Under
 
 
 @named
-class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph):
+class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph, Branches):
     """Keeps everything in memory while it is open; after ``close`` it is gone for good.
 
     Each operation works on a copy of the state, which becomes the state when all of it is done:
@@ -383,3 +387,34 @@ class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph):
     graph_neighbors = operation(graph.graph_neighbors)
     list_graph_edges = operation(graph.list_graph_edges)
     graph_stats = operation(graph.graph_stats)
+
+    create_branch = operation(branches.create_branch)
+    get_branch = operation(branches.get_branch)
+    list_branches = operation(branches.list_branches)
+    close_branch = operation(branches.close_branch)
+    diff_branch = operation(branches.diff_branch)
+
+    async def merge_branch(
+        self,
+        name: str,
+        *,
+        strategy: str = "fast_forward",
+        resolve_conflicts: Mapping[str, str] | None = None,
+    ) -> MergeResult:
+        merged = branches.merge_branch(
+            self._store, name, strategy=strategy, resolve_conflicts=resolve_conflicts
+        )
+        return await told(self._store, self._feed, merged)
+
+    async def rollback_to_timestamp(self, agent_id: str, branch: str, timestamp: datetime | str) -> int:
+        changed_count = branches.rollback_to_timestamp(self._store, agent_id, branch, timestamp)
+        return await told(self._store, self._feed, changed_count)
+
+    async def fork_agent(
+        self, source_agent_id: str, target_agent_id: str, *, branch: str = MAIN_BRANCH
+    ) -> int:
+        copied_count = branches.fork_agent(self._store, source_agent_id, target_agent_id, branch=branch)
+        return await told(self._store, self._feed, copied_count)
+
+    def on_branch(self, name: str) -> ReferenceBranch:
+        return ReferenceBranch(self._store, self._feed, name)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from amfs_sqlite.errors import IdempotencyConflictError
 from amfs_sqlite.models import (
@@ -50,6 +51,7 @@ def commit(
     session_id: str | None = None,
     idempotency_key: str | None = None,
     adopted: Callable[[], str | None] = lambda: None,
+    branch: str = MAIN_BRANCH,
 ) -> CommitResult:
     """Apply the changes as one commit, or return what the first call with this key returned."""
     state = store.state
@@ -62,7 +64,8 @@ def commit(
         idempotency_key=idempotency_key,
     )
     checked = [_checked(change) for change in changes]
-    payload = payload_digest(prepared)
+    state.on(branch)
+    payload = payload_digest(prepared, branch)
     first = state.results.get((author, idempotency_key)) if idempotency_key else None
     if idempotency_key and first and first.payload != payload:
         raise IdempotencyConflictError(author, idempotency_key)
@@ -71,7 +74,7 @@ def commit(
 
     def work(draft: State) -> CommitResult:
         now = store.clock.now()
-        moved = _apply(store, draft, checked, now)
+        moved = _apply(store, draft, checked, now, branch)
         made = make(
             draft,
             kind="write" if any(isinstance(change, Write) for change in changes) else "outcome",
@@ -80,6 +83,7 @@ def commit(
             session_id=session_id,
             created_at=now,
             commit_id=adopted() or store.ids.hex(COMMIT_ID_DIGITS),
+            branch=branch,
         )
         result = _result(draft, made, moved)
         if idempotency_key:
@@ -91,7 +95,11 @@ def commit(
 
 
 def write(
-    store: Store, entry: MemoryEntry, expected_version: int | None, idempotency_key: str | None
+    store: Store,
+    entry: MemoryEntry,
+    expected_version: int | None,
+    idempotency_key: str | None,
+    branch: str = MAIN_BRANCH,
 ) -> MemoryEntry:
     """The commit of one write, and what it wrote."""
     entry = checked_entry(entry, "entry")
@@ -101,15 +109,20 @@ def write(
         author=entry.agent_id,
         session_id=entry.provenance.session_id or None,
         idempotency_key=idempotency_key,
+        branch=branch,
     ).entries[0]
 
 
 def write_batch(
-    store: Store, batch: Sequence[MemoryEntry], idempotency_key: str | None
+    store: Store,
+    batch: Sequence[MemoryEntry],
+    idempotency_key: str | None,
+    branch: str = MAIN_BRANCH,
 ) -> Sequence[MemoryEntry]:
     """The commit of several writes, and what they wrote."""
     taken = {stored.commit.id for stored in store.state.commits.values()}
     check_batch(batch, idempotency_key)
+    store.state.on(branch)
     if not batch:
         return []
     batch = [checked_entry(entry, "entries") for entry in batch]
@@ -121,6 +134,7 @@ def write_batch(
             session_id=batch[0].provenance.session_id or None,
             idempotency_key=idempotency_key,
             adopted=lambda: adopted_id(batch, taken.__contains__),
+            branch=branch,
         ).entries
     )
 
@@ -150,9 +164,8 @@ def list_commits(
     check_count(limit, "limit")
     check_count(before, "before")
     check_optional_text(viewer, "viewer")
-    hidden = hidden_from(state, viewer)
     seen = (
-        commit_for(_shown(state, stored), viewer, hidden)
+        commit_for(_shown(state, stored), viewer, _hidden_of(state, stored, viewer))
         for stored in _newest_first(state)
         if before is None or stored.commit.sequence < before
     )
@@ -167,7 +180,7 @@ def get_commit(store: Store, commit_id: str, viewer: str | None) -> Commit | Non
     stored = _find(state, commit_id)
     if stored is None:
         return None
-    return commit_for(_shown(state, stored), viewer, hidden_from(state, viewer))
+    return commit_for(_shown(state, stored), viewer, _hidden_of(state, stored, viewer))
 
 
 def save_commit(store: Store, given: Commit) -> Commit:
@@ -177,11 +190,11 @@ def save_commit(store: Store, given: Commit) -> Commit:
     known = _find(state, given.id)
     if known is None:
         check_free(given.id, any(stored.commit.id == given.id for stored in state.commits.values()))
-        newest = _newest_id(state, given.branch)
+        newest = newest_id(state, given.branch)
         new = saved(given, state.namespace, newest)
         return store.change(lambda draft: _shown(draft, _append(draft, new)))
     shown = _shown(state, known)
-    seen = commit_for(shown, given.author_agent_id, hidden_from(state, given.author_agent_id))
+    seen = commit_for(shown, given.author_agent_id, _hidden_of(state, known, given.author_agent_id))
     check_may_describe(given, shown, seen)
     if described(shown, given) == shown:
         return shown
@@ -234,12 +247,14 @@ def _checked(change: Change) -> Change:
     return Outcome(checked_model(change.record, OutcomeRecord, "record"))
 
 
-def _apply(store: Store, draft: State, changes: Sequence[Change], now: datetime) -> list[MemoryEntry]:
+def _apply(
+    store: Store, draft: State, changes: Sequence[Change], now: datetime, branch: str
+) -> list[MemoryEntry]:
     """Apply the changes in order; return the entries they wrote or moved."""
     moved: list[MemoryEntry] = []
     for change in changes:
         if isinstance(change, Write):
-            moved.append(entries.insert(draft, change, now))
+            moved.append(entries.insert(draft, change, now, branch))
         else:
             moved += outcomes.apply(draft, change.record, store.policy, now)
     return moved
@@ -248,6 +263,7 @@ def _apply(store: Store, draft: State, changes: Sequence[Change], now: datetime)
 def _repeated(state: State, result: CommitResult) -> CommitResult:
     """A first result, as it was, less what was erased since."""
     entries = []
+    state = state.on(result.commit.branch)
     for entry in result.entries:
         version = state.stored(entry.entity_path, entry.key, entry.version)
         kept = version.as_written()
@@ -268,12 +284,13 @@ def make(
     commit_id: str,
     describes: str | None = None,
     listed: Sequence[CommitEntry] = (),
+    branch: str = MAIN_BRANCH,
 ) -> StoredCommit:
     """Make the commit of what was applied to the draft, and add it to the log. ``listed`` are versions that
     it is about without writing them.
     """
     hashes = [each.written.content_hash or "" for each in draft.written_by(draft.next_sequence)]
-    parent = _newest_id(draft, MAIN_BRANCH)
+    parent = newest_id(draft, branch) or _base_id(draft, branch)
     commit = Commit(
         id=commit_id,
         message=message,
@@ -284,6 +301,7 @@ def make(
         parent_ids=() if parent is None else (parent,),
         created_at=created_at,
         namespace=draft.namespace,
+        branch=branch,
         kind=kind,
     )
     return _append(draft, commit, describes)
@@ -316,12 +334,32 @@ def _newest_first(state: State) -> Iterator[StoredCommit]:
     return (each for each in reversed(state.commits.values()) if each.describes is None)
 
 
-def _newest_id(state: State, branch: str) -> str | None:
+def newest_id(state: State, branch: str) -> str | None:
+    """The newest commit of a branch itself."""
     return next((each.commit.id for each in _newest_first(state) if each.commit.branch == branch), None)
+
+
+def _base_id(state: State, branch: str) -> str | None:
+    """The commit that the first one of a branch follows."""
+    return None if branch == MAIN_BRANCH else state.branches[branch].branch.base_commit_id
 
 
 def _find(state: State, commit_id: str) -> StoredCommit | None:
     return next((each for each in _newest_first(state) if each.commit.id == commit_id), None)
+
+
+def _hidden_of(state: State, stored: StoredCommit, viewer: str | None) -> Callable[[str, str, int], bool]:
+    """Tells of any version that a commit is about whether it is hidden from the viewer: as the branch wrote
+    it, or else as main did.
+    """
+    hidden = hidden_from(state, viewer)
+    versions = [each for each in state.versions if each.branch == stored.commit.branch]
+    own = {(each.written.entity_path, each.written.key, each.written.version): each for each in versions}
+
+    def is_hidden(*named: Any) -> bool:
+        return not own[named].is_visible(viewer) if named in own else hidden(*named)
+
+    return is_hidden
 
 
 def _shown(state: State, stored: StoredCommit) -> Commit:

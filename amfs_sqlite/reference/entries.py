@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from amfs_sqlite.models import MemoryEntry, Write
-from amfs_sqlite.reference.store import State, Store
+from amfs_sqlite.reference.store import State, Store, View
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain
 from amfs_sqlite.rules.limits import (
     check_asked,
@@ -21,13 +21,14 @@ from amfs_sqlite.rules.versions import check_expected, next_version
 from amfs_sqlite.rules.visibility import covers, is_expired, is_system
 
 
-def insert(draft: State, write: Write, now: datetime) -> MemoryEntry:
-    """Store the next version of a key; return it as written."""
+def insert(draft: State, write: Write, now: datetime, branch: str) -> MemoryEntry:
+    """Store the next version of a key on a branch; return it as written."""
     entry = write.entry
     address = (entry.entity_path, entry.key)
-    standing = draft.keys[address].current if address in draft.keys else None
-    before = draft.current(*address, viewer=None)
-    seen = draft.current(*address, viewer=entry.agent_id)
+    there = draft.on(branch)
+    standing = there.keys[address].current if address in there.keys else None
+    before = there.current(*address, viewer=None)
+    seen = there.current(*address, viewer=entry.agent_id)
     current = before.written.version if before else None
     check_expected(write.expected_version, current, seen.written.agent_id if seen else None, address)
     content = content_hash(decode(encode(entry.value)))
@@ -48,11 +49,11 @@ def insert(draft: State, write: Write, now: datetime) -> MemoryEntry:
             "withdrawn": None,
         }
     )
-    return draft.append(complete, "write").as_written()
+    return draft.append(complete, "write", branch).as_written()
 
 
 def read(
-    store: Store,
+    store: Store | View,
     entity_path: str,
     key: str,
     *,
@@ -76,7 +77,7 @@ def read(
 
 
 def list_entries(
-    store: Store,
+    store: Store | View,
     entity_path: str | None,
     *,
     include_superseded: bool,
@@ -107,7 +108,7 @@ def list_entries(
 
 
 def history(
-    store: Store,
+    store: Store | View,
     entity_path: str,
     key: str,
     *,
@@ -136,7 +137,7 @@ def history(
 
 
 def read_at_version(
-    store: Store, entity_path: str, key: str, version: int, viewer: str | None
+    store: Store | View, entity_path: str, key: str, version: int, viewer: str | None
 ) -> MemoryEntry | None:
     """One version, whatever its age."""
     state = store.state

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from amfs_sqlite.models import Finding, FindingCode, OutcomeEffect, VerifyReport
 from amfs_sqlite.protocol.integrity import Progress
@@ -42,17 +43,20 @@ def verify(
     held = [each for each in _anchor_findings(state, anchor) if each not in unheld]
     first = 1 if since is None or unheld else since.sequence + 1
     keys = {at: key for at, key in state.keys.items() if first == 1 or _is_touched(state, at, key, first)}
-    versions = [each for key in keys.values() for each in key.versions if _is_behind(each.sequence, first)]
+    on_branches = [each for each in _on_branches(state) if first == 1 or _is_written(state, each.own, first)]
+    versions = [each for each in state.versions if _is_behind(each.sequence, first)]
     commits = [sequence for sequence in state.commits if _is_behind(sequence, first)]
     outcomes = [each for each in state.outcomes if _is_behind(each.sequence, first)]
     meter = Meter(progress, len(versions) + len(commits) + len(outcomes))
     of_keys = [found for at, key in keys.items() for found in _key_findings(state, at, key, first, meter)]
+    for each in on_branches:
+        of_keys += _written_findings(state, each.address, each.own, first, meter, previous=each.base)
     of_erasures = _erasure_findings(state, first)
     of_commits = _commit_findings(state, first, meter)
     found = (*held, *unheld, *of_keys, *of_erasures, *of_commits, *_outcome_findings(state, first, meter))
     meter.end()
     return VerifyReport(
-        key_count=len(keys),
+        key_count=len(keys) + len(on_branches),
         version_count=len(versions),
         commit_count=len(commits),
         outcome_count=len(outcomes),
@@ -68,13 +72,13 @@ def anchor(store: Store) -> Anchor:
 
 def _standing(state: State, through: int) -> Standing:
     stored = state.commits.get(through)
-    versions = [each for key in state.keys.values() for each in key.versions]
     return Standing(
         store_id=state.store_id,
         newest=max(state.commits, default=0),
         digest=stored.digest if stored else None,
-        key_count=len({key.number for key in state.keys.values() if _first_sequence(key) <= through}),
-        version_count=sum(each.sequence <= through for each in versions),
+        key_count=sum(_first_sequence(key) <= through for key in state.keys.values())
+        + sum(each.own.versions[0].sequence <= through for each in _on_branches(state)),
+        version_count=sum(each.sequence <= through for each in state.versions),
         outcome_count=sum(each.sequence <= through for each in state.outcomes),
     )
 
@@ -97,16 +101,49 @@ def _is_behind(sequence: int, first: int) -> bool:
 
 def _is_touched(state: State, address: Address, key: StoredKey, first: int) -> bool:
     """Whether anything was written, erased or moved under a key since."""
-    if any(each.sequence >= first or state.erasures.get(each.number, 0) >= first for each in key.versions):
+    if _is_written(state, key, first):
         return True
     since = [each for each in state.outcomes if each.sequence >= first]
     return any((effect.entity_path, effect.key) == address for outcome in since for effect in outcome.effects)
 
 
+def _is_written(state: State, key: StoredKey, first: int) -> bool:
+    return any(each.sequence >= first or state.erasures.get(each.number, 0) >= first for each in key.versions)
+
+
+class _OnBranch(NamedTuple):
+    """A key as a branch wrote it itself, and the version below from which that goes on."""
+
+    address: Address
+    own: StoredKey
+    base: StoredVersion | None
+
+
+def _on_branches(state: State) -> Iterator[_OnBranch]:
+    for name, stored in state.branches.items():
+        shown = state.on(name).keys
+        for address, own in stored.keys.items():
+            below = [version for version in shown[address].versions if version.branch != name]
+            yield _OnBranch(address, own, below[-1] if below else None)
+
+
 def _key_findings(
     state: State, address: Address, key: StoredKey, first: int, meter: Meter
 ) -> Iterator[Finding]:
-    previous = None
+    yield from _written_findings(state, address, key, first, meter, previous=None)
+    for number, message in _opinion_problems(state, address, key):
+        yield _at(address, number, "outcome", message)
+
+
+def _written_findings(
+    state: State,
+    address: Address,
+    key: StoredKey,
+    first: int,
+    meter: Meter,
+    *,
+    previous: StoredVersion | None,
+) -> Iterator[Finding]:
     for version in key.versions:
         is_new = _is_behind(version.sequence, first)
         erased_since = state.erasures.get(version.number, 0) >= first
@@ -124,8 +161,6 @@ def _key_findings(
     newest = previous.written.version if previous else 0
     if newest < key.version_count:
         yield _at(address, key.version_count, "gap", f"versions after {newest} are missing")
-    for number, message in _opinion_problems(state, address, key):
-        yield _at(address, number, "outcome", message)
 
 
 def _version_problems(
@@ -179,7 +214,7 @@ def _erasure_problems(state: State, version: StoredVersion) -> Iterator[Problem]
 
 def _erasure_findings(state: State, first: int) -> Iterator[Finding]:
     """Erasures of nothing, and what commits erased that is recorded otherwise."""
-    by_number = {each.number: each for key in state.keys.values() for each in key.versions}
+    by_number = {each.number: each for each in state.versions}
     for number, sequence in state.erasures.items():
         if number not in by_number and _is_behind(sequence, first):
             yield Finding(code="erasure", message=f"commit {sequence} erased a version that is missing")

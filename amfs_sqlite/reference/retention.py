@@ -1,10 +1,11 @@
 """Retention: values taken away, and what has expired put away."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, groupby
 from typing import Literal
 
 from amfs_sqlite.errors import EntryNotFoundError
-from amfs_sqlite.models import CommitEntry, EntryRef, MemoryEntry, RetentionReport
+from amfs_sqlite.models import MAIN_BRANCH, CommitEntry, EntryRef, MemoryEntry, RetentionReport
 from amfs_sqlite.reference.commits import COMMIT_ID_DIGITS, make
 from amfs_sqlite.reference.store import State, Store, StoredVersion
 from amfs_sqlite.rules.hashing import content_hash, integrity_chain
@@ -20,17 +21,12 @@ def erase(
     state = store.state
     named = check_erased(refs, written_by)
     for ref in named:
-        key = state.keys.get((ref.entity_path, ref.key))
-        if key is None or (ref.version is not None and key.version(ref.version) is None):
+        if not any(_is_meant(ref, version) for version in state.versions):
             raise EntryNotFoundError(ref.entity_path, ref.key, ref.version)
 
     def is_named(version: StoredVersion) -> bool:
-        written = version.written
-        address = (written.entity_path, written.key)
-        by_ref = any(
-            address == (ref.entity_path, ref.key) and ref.version in (None, written.version) for ref in named
-        )
-        return by_ref or (written_by is not None and written.agent_id == written_by)
+        by_ref = any(_is_meant(ref, version) for ref in named)
+        return by_ref or (written_by is not None and version.written.agent_id == written_by)
 
     return _erased(store, is_named, signature)
 
@@ -49,6 +45,8 @@ def prune(
     rule = kept(keep_last, keep_days, keep, store.clock.now())
 
     def is_old(version: StoredVersion) -> bool:
+        if version.branch != MAIN_BRANCH or _is_stood_on(state, version):
+            return False
         shown = state.shown(version)
         address = (shown.entity_path, shown.key)
         newest = state.keys[address].current.written.version
@@ -76,14 +74,15 @@ def archive_expired(store: Store, under: Under, signature: Signature) -> Retenti
         versions: list[StoredVersion] = []
         commit_ids = []
         for together in _slices(expired):
-            versions += [_bury(draft, each, store) for each in together]
+            versions += [bury(draft, each, store) for each in together]
             commit_ids.append(_commit(store, draft, signature, "write", []))
         return _report(versions, commit_ids, signature)
 
     return store.change(work)
 
 
-def _bury(draft: State, expired: StoredVersion, store: Store) -> StoredVersion:
+def bury(draft: State, expired: StoredVersion, store: Store, branch: str = MAIN_BRANCH) -> StoredVersion:
+    """A tombstone behind what a branch shows."""
     written = expired.written
     content = content_hash(None)
     tombstone = MemoryEntry(
@@ -99,23 +98,24 @@ def _bury(draft: State, expired: StoredVersion, store: Store) -> StoredVersion:
         content_hash=content,
         integrity_chain=integrity_chain(content, written.integrity_chain),
     )
-    return draft.append(tombstone, "tombstone")
+    return draft.append(tombstone, "tombstone", branch)
 
 
 def _erased(store: Store, is_meant: Callable[[StoredVersion], bool], signature: Signature) -> RetentionReport:
-    keys = store.state.keys.values()
-    versions = [version for key in keys for version in key.versions if version.value is not None]
+    versions = [version for version in store.state.versions if version.value is not None]
     meant = [version for version in versions if is_meant(version)]
+    of_branches = [list(each) for _, each in groupby(meant, key=lambda version: version.branch)]
     if signature.dry_run or not meant:
         return _report(meant, [], signature)
 
     def work(draft: State) -> RetentionReport:
         commit_ids = []
-        for together in _slices(meant):
+        for together in chain.from_iterable(map(_slices, of_branches)):
             for version in together:
                 draft.erase(version, draft.next_sequence)
             listed = [version.listed for version in together]
-            commit_ids.append(_commit(store, draft, signature, "erase", listed))
+            branch = together[0].branch
+            commit_ids.append(_commit(store, draft, signature, "erase", listed, branch=branch))
         return _report(meant, commit_ids, signature)
 
     return store.change(work)
@@ -127,6 +127,8 @@ def _commit(
     signature: Signature,
     kind: Literal["write", "erase"],
     listed: list[CommitEntry],
+    *,
+    branch: str = MAIN_BRANCH,
 ) -> str:
     made = make(
         draft,
@@ -137,8 +139,25 @@ def _commit(
         created_at=store.clock.now(),
         commit_id=store.ids.hex(COMMIT_ID_DIGITS),
         listed=listed,
+        branch=branch,
     )
     return made.commit.id
+
+
+def _is_meant(ref: EntryRef, version: StoredVersion) -> bool:
+    written = version.written
+    is_there = (written.entity_path, written.key) == (ref.entity_path, ref.key)
+    return is_there and ref.version in (None, written.version)
+
+
+def _is_stood_on(state: State, version: StoredVersion) -> bool:
+    """Whether a branch shows the version of main, as it stood when the branch was made."""
+    address = (version.written.entity_path, version.written.key)
+    until = [each.base for each in state.branches.values() if each.branch.parent_branch == MAIN_BRANCH]
+    return any(
+        [each for each in state.keys[address].versions if each.sequence <= base][-1:] == [version]
+        for base in until
+    )
 
 
 def _report(

@@ -1,6 +1,6 @@
 """The state: what is stored, in dicts and lists, and the one way to change it, all or nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self, TypeVar
@@ -17,8 +17,9 @@ from amfs_sqlite.models import (
     OutcomeRecord,
     Withdrawal,
 )
+from amfs_sqlite.records.branches import Branch
 from amfs_sqlite.records.traces import DecisionTrace
-from amfs_sqlite.rules import hashing, traces
+from amfs_sqlite.rules import branches, hashing, traces
 from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.rules.visibility import is_visible
@@ -59,6 +60,7 @@ class StoredVersion:
     extra_hash: str
     opinion: Opinion
     digest: str
+    branch: str = MAIN_BRANCH
 
     @property
     def withdrawn(self) -> Withdrawal | None:
@@ -110,6 +112,22 @@ class StoredKey:
     def version(self, version: int) -> StoredVersion | None:
         """The version of this number, if there is one."""
         return next((stored for stored in self.versions if stored.written.version == version), None)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBranch:
+    """One branch: its text, the sequence of the newest commit when it was made, and, key by key, the
+    versions that it wrote itself.
+    """
+
+    record: str
+    base: int
+    keys: Mapping[tuple[str, str], StoredKey]
+
+    @property
+    def branch(self) -> Branch:
+        """The branch, as a new object."""
+        return Branch.from_wire(decode(self.record))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +213,8 @@ class State:
     """By account and suggested group, when it was."""
     edges: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
     """By branch, source, relation and target, its text."""
+    branches: dict[str, StoredBranch] = field(default_factory=dict)
+    """By name."""
     head: tuple[int, str] = (0, hashing.GENESIS)
 
     def copy(self) -> Self:
@@ -213,6 +233,7 @@ class State:
             group_of=dict(self.group_of),
             dismissed=dict(self.dismissed),
             edges=dict(self.edges),
+            branches=dict(self.branches),
         )
 
     @property
@@ -223,12 +244,48 @@ class State:
     @property
     def version_count(self) -> int:
         """How many versions there are, and the store-wide number of the newest."""
-        return sum(len(key.versions) for key in self.keys.values())
+        return len(self.versions)
 
-    def append(self, entry: MemoryEntry, kind: str) -> StoredVersion:
-        """Store an entry, complete with version, hashes and counts, as the newest of its key."""
+    @property
+    def versions(self) -> list[StoredVersion]:
+        """Every version, of every branch."""
+        written = [self.keys, *(stored.keys for stored in self.branches.values())]
+        return [version for keys in written for key in keys.values() for version in key.versions]
+
+    def on(self, branch: str) -> Self:
+        """The state as a branch shows it, to be read and not to be changed.
+
+        Raises InvalidArgumentError for a branch that was never made.
+        """
+        return replace(self, keys=dict(self._shown_on(branch)))
+
+    def _shown_on(self, branch: str) -> Mapping[tuple[str, str], StoredKey]:
+        """What the parent showed when the branch was made, and behind it what the branch wrote itself."""
+        if branch == MAIN_BRANCH:
+            return self.keys
+        stored = self.branches.get(branch)
+        if stored is None:
+            raise branches.never_made(branch)
+        shown = {}
+        for address, key in self._shown_on(stored.branch.parent_branch).items():
+            then = tuple(version for version in key.versions if version.sequence <= stored.base)
+            if then:
+                shown[address] = replace(key, versions=then)
+        for address, key in stored.keys.items():
+            then = shown[address].versions if address in shown else ()
+            shown[address] = replace(key, versions=(*then, *key.versions))
+        return shown
+
+    def append(self, entry: MemoryEntry, kind: str, branch: str = MAIN_BRANCH) -> StoredVersion:
+        """Store an entry, complete with version, hashes and counts, as the newest of its key on a branch.
+
+        Raises InvalidArgumentError for a branch that is not active.
+        """
+        if branch != MAIN_BRANCH:
+            branches.check_writable(self.branches[branch].branch)
         address = (entry.entity_path, entry.key)
-        key = self.keys.get(address) or StoredKey(len(self.keys) + 1, 0, ())
+        keys = self._written_on(branch)
+        key = keys.get(address) or StoredKey(len(keys) + 1, 0, ())
         fields = {name: getattr(entry, name) for name in MemoryEntry.model_fields}
         stored = StoredVersion(
             number=self.version_count + 1,
@@ -240,9 +297,11 @@ class State:
             extra_hash=hashing.content_hash(decode(encode(entry.model_extra or {}, "extra"))),
             opinion=Opinion.of(entry),
             digest="",
+            branch=branch,
         )
         stored = replace(stored, digest=self.record_digest(stored))
-        self.keys[address] = replace(key, version_count=entry.version, versions=(*key.versions, stored))
+        changed = replace(key, version_count=entry.version, versions=(*key.versions, stored))
+        self._write(branch, address, changed)
         return stored
 
     def move(self, version: StoredVersion, opinion: Opinion) -> StoredVersion:
@@ -259,24 +318,34 @@ class State:
 
     def _put(self, version: StoredVersion, changed: StoredVersion) -> StoredVersion:
         address = (version.written.entity_path, version.written.key)
-        versions = tuple(changed if each is version else each for each in self.keys[address].versions)
-        self.keys[address] = replace(self.keys[address], versions=versions)
+        key = self._written_on(version.branch)[address]
+        versions = tuple(changed if each is version else each for each in key.versions)
+        self._write(version.branch, address, replace(key, versions=versions))
         return changed
+
+    def _written_on(self, branch: str) -> Mapping[tuple[str, str], StoredKey]:
+        return self.keys if branch == MAIN_BRANCH else self.branches[branch].keys
+
+    def _write(self, branch: str, address: tuple[str, str], key: StoredKey) -> None:
+        if branch == MAIN_BRANCH:
+            self.keys[address] = key
+        else:
+            stored = self.branches[branch]
+            self.branches[branch] = replace(stored, keys={**stored.keys, address: key})
 
     def record_digest(self, version: StoredVersion) -> str:
         """The digest of a version as it was written."""
         return hashing.record_digest(
             version.as_written(),
             namespace=self.namespace,
-            branch=MAIN_BRANCH,
+            branch=version.branch,
             kind=version.kind,
             extra_hash=version.extra_hash,
         )
 
     def written_by(self, sequence: int) -> list[StoredVersion]:
         """The versions that a commit wrote, in order."""
-        versions = [each for key in self.keys.values() for each in key.versions]
-        written = [version for version in versions if version.sequence == sequence]
+        written = [version for version in self.versions if version.sequence == sequence]
         return sorted(written, key=lambda version: version.number)
 
     def reported_by(self, sequence: int) -> list[StoredOutcome]:
@@ -370,3 +439,17 @@ class Store:
         if self._is_closed:
             return "was closed and kept everything in memory alone: make a new one"
         return "was never opened"
+
+
+class View:
+    """What entries are read from: a branch of a store."""
+
+    def __init__(self, store: Store, branch: str) -> None:
+        self.clock = store.clock
+        self._store = store
+        self._branch = branch
+
+    @property
+    def state(self) -> State:
+        """The state as the branch shows it."""
+        return self._store.state.on(self._branch)

@@ -10,6 +10,7 @@ from amfs_sqlite.clock import spelled
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.modelling import Model
 from amfs_sqlite.models import (
+    MAIN_BRANCH,
     Change,
     Commit,
     CommitEntry,
@@ -180,9 +181,10 @@ def prepare_outcome(record: OutcomeRecord, policy: OutcomePolicy) -> PreparedOut
     return PreparedOutcome(record)
 
 
-def payload_digest(changes: Sequence[PreparedChange]) -> str:
-    """What an idempotency key stands for: the request, without its time and session."""
-    return digest(*(canonical_json(_payload(change)) for change in changes))
+def payload_digest(changes: Sequence[PreparedChange], branch: str) -> str:
+    """What an idempotency key stands for: the request and its branch, without its time and session."""
+    payloads = [] if branch == MAIN_BRANCH else [{"branch": branch}]
+    return digest(*map(canonical_json, [*payloads, *(_payload(change) for change in changes)]))
 
 
 def _payload(change: PreparedChange) -> Mapping[str, Any]:

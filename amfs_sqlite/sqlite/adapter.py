@@ -25,7 +25,7 @@ from amfs_sqlite.models import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.protocol import Agents, AmfsAdapter, Events, Graph, Groups, Traces
+from amfs_sqlite.protocol import Agents, AmfsAdapter, Branches, Events, Graph, Groups, Traces
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.protocol.transfer import Transfer
@@ -36,6 +36,7 @@ from amfs_sqlite.rules.retention import Signature, Under
 from amfs_sqlite.rules.transfer import ExportReport, ImportReport
 from amfs_sqlite.sqlite import (
     agents,
+    branches,
     commits,
     entries,
     events,
@@ -48,6 +49,7 @@ from amfs_sqlite.sqlite import (
     statistics,
     traces,
 )
+from amfs_sqlite.sqlite.branch_entries import SqliteBranch
 from amfs_sqlite.sqlite.copying.backup import BackupReport
 from amfs_sqlite.sqlite.database.connection import Database, StoreDescription
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
@@ -57,7 +59,7 @@ from amfs_sqlite.sqlite.transfer.importing import Import
 
 
 @named
-class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events, Agents, Groups, Graph):
+class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events, Agents, Groups, Graph, Branches):
     """The AMFS adapter protocol on one SQLite file; ``":memory:"`` keeps it in memory.
 
     ``outcomes`` is the outcome policy. The default, ``AMFS_0_3``, is AMFS's contract, under which a
@@ -435,3 +437,15 @@ class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events, Agents, Groups, Graph
     graph_neighbors = reading(graph.graph_neighbors)
     list_graph_edges = reading(graph.list_graph_edges)
     graph_stats = reading(graph.graph_stats)
+
+    create_branch = writing(branches.create_branch)
+    get_branch = reading(branches.get_branch)
+    list_branches = reading(branches.list_branches)
+    close_branch = writing(branches.close_branch)
+    diff_branch = reading(branches.diff_branch)
+    merge_branch = writing(branches.merge_branch)
+    rollback_to_timestamp = writing(branches.rollback_to_timestamp)
+    fork_agent = writing(branches.fork_agent)
+
+    def on_branch(self, name: str) -> SqliteBranch:
+        return SqliteBranch(self._database, name)

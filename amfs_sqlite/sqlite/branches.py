@@ -13,7 +13,7 @@ from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite import commits, entries, recalls, retention
 from amfs_sqlite.sqlite.drafts import CommitDraft
 from amfs_sqlite.sqlite.ground import NEWEST_ID
-from amfs_sqlite.sqlite.overlays import here, never_made, seen
+from amfs_sqlite.sqlite.overlays import here, seen
 from amfs_sqlite.sqlite.rows import entry_of, microseconds, model_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -229,7 +229,7 @@ def _compared(tx: Transaction, branch: Branch) -> Iterator[rules.Sides]:
 def _stored(tx: Transaction, name: str) -> Branch:
     found = get_branch(tx, name)
     if found is None:
-        raise never_made(name)
+        raise rules.never_made(name)
     return found
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from amfs_sqlite.models import (
+    MAIN_BRANCH,
     Change,
     Commit,
     CommitEntry,
@@ -175,7 +176,7 @@ def commit_entry(tx: Transaction, asked: CommitRequest) -> MemoryEntry:
 def commit(tx: Transaction, asked: CommitRequest) -> CommitResult:
     """Apply the changes in order and append the commit that holds them."""
     author, key = asked.author, asked.idempotency_key
-    payload = payload_digest(asked.changes) if key else ""
+    payload = payload_digest(asked.changes, tx.branch) if key else ""
     stored = idempotency.find(tx, author, key, payload) if key else None
     if stored is not None:
         return _repeated(tx, stored)
@@ -433,27 +434,33 @@ def _with_all(
     """Each commit with all that belongs to it, and which of that is hidden from the viewer."""
     sequences = [row[0] for row in page]
     written: defaultdict[int, list[CommitEntry]] = defaultdict(list)
-    hidden = outcomes.Hidden()
+    branch_of = {row[0]: row[2] for row in page}
+    hidden: defaultdict[str, outcomes.Hidden] = defaultdict(outcomes.Hidden)
     rows = tx.each(VERSIONS_OF_COMMITS, (json.dumps(sequences),))
     for sequence, path, key, version, content, shared, agent_id in rows:
         written[sequence].append(as_listed(path, key, version, content))
         if not is_visible(shared == 1, agent_id, viewer):
-            hidden.add((path, key, version))
+            hidden[branch_of[sequence]].add((path, key, version))
     effects = outcomes.effects_of_commits(tx, sequences)
-    if viewer is not None:
-        hidden |= outcomes.hidden_of_commits(tx, sequences, viewer)
+    for branch in set(branch_of.values()) if viewer is not None else ():
+        its_own = [sequence for sequence in sequences if branch_of[sequence] == branch]
+        hidden[branch] |= outcomes.hidden_of_commits(tx, its_own, viewer)
     for row in page:
         commit = commit_of(row, written[row[0]], effects[row[0]])
         if viewer is not None and commit.entries and not written[row[0]]:
-            hidden.update(_hidden_of_listed(tx, commit, viewer))
-        yield commit, hidden
+            hidden[commit.branch].update(_hidden_of_listed(tx, commit, viewer))
+        yield commit, hidden[commit.branch]
 
 
 def _hidden_of_listed(tx: Transaction, commit: Commit, viewer: str) -> Iterator[tuple[str, str, int]]:
-    """Of the versions that a commit from outside names, those that are stored and hidden."""
+    """Of the versions that a commit names and did not write, those that are stored and hidden: as its branch
+    wrote them, or else as main did.
+    """
     for named in commit.entries:
-        at = entries.place(tx, named.entity_path, named.key) | {"version": named.version}
-        row = tx.one(AUTHOR_OF_VERSION, at)
+        at = {**entries.own_place(tx, named.entity_path, named.key), "version": named.version}
+        row = tx.one(AUTHOR_OF_VERSION, at | {"branch": commit.branch}) or tx.one(
+            AUTHOR_OF_VERSION, at | {"branch": MAIN_BRANCH}
+        )
         if row is not None and not is_visible(bool(row[0]), row[1], viewer):
             yield named.entity_path, named.key, named.version
 
@@ -462,8 +469,6 @@ def _repeated(tx: Transaction, stored: idempotency.Stored) -> CommitResult:
     """The first result, as it was: versions do not change, and the opinions were stored with it."""
     tx.sequence = stored.sequence
     commit = _whole(tx, tx.row(COMMIT_AS_MADE, (stored.sequence,)))
-    return CommitResult(
-        commit=commit,
-        entries=idempotency.entries_of(tx, stored),
-        effects=commit.effects,
-    )
+    with tx.elsewhere(branch=commit.branch):
+        first = idempotency.entries_of(tx, stored)
+    return CommitResult(commit=commit, entries=first, effects=commit.effects)

@@ -8,8 +8,9 @@ made.
 import json
 from typing import Any
 
-from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MAIN_BRANCH
+from amfs_sqlite.rules.branches import never_made, not_written
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -35,10 +36,15 @@ IN_PLACE = (
     "FROM outcome_effects AS e"
     " WHERE e.key_id = s.key_id AND e.version = s.version AND e.resulting_version = s.version"
 )
+# Where a key stands in a list: by the row of whoever of the lineage wrote it first.
+FIRST = f"""(
+    SELECT min(o.id) FROM lineage AS n JOIN current AS o ON o.namespace = k.namespace AND o.branch = n.branch
+    AND o.entity_path = k.entity_path AND o.key = k.key
+    WHERE EXISTS ({WRITES.format(key="o.id", until="n.until")})) AS first_id"""
 CURRENT = f"""(
     WITH {LINEAGE}
-    SELECT k.id, k.namespace, :branch AS branch, k.entity_path, k.key, s.id AS version_id, s.version, s.kind,
-           s.value, s.amfs_version, s.agent_id, s.session_id, s.written_at, s.tags, s.shared, s.ttl_at,
+    SELECT k.id, {FIRST}, k.namespace, :branch AS branch, k.entity_path, k.key,
+           s.id AS version_id, s.version, s.kind, s.value, s.amfs_version, s.agent_id, s.session_id, s.written_at, s.tags, s.shared, s.ttl_at,
            s.artifact_refs, s.extra, s.content_hash, s.integrity_chain, s.sequence,
            coalesce((SELECT e.confidence_after {IN_PLACE} ORDER BY e.id DESC LIMIT 1), s.confidence)
                AS confidence,
@@ -52,7 +58,7 @@ CURRENT = f"""(
 # Each key once for every branch of the lineage that wrote it: its versions are numbered through.
 VERSIONS = f"""versions AS v JOIN (
     WITH {LINEAGE}
-    SELECT k.id, k.namespace, :branch AS branch, k.entity_path, k.key, l.until
+    SELECT k.id, {FIRST}, k.namespace, :branch AS branch, k.entity_path, k.key, l.until
     FROM lineage AS l CROSS JOIN current AS k ON k.namespace = :namespace AND k.branch = l.branch
 ) AS c ON c.id = v.key_id AND v.sequence <= c.until"""
 
@@ -73,6 +79,7 @@ def seen(tx: Transaction, sql: str) -> str:
         return sql
     sql = sql.replace(NEXT_WRITTEN, NEXT_WRITTEN_HERE)
     sql = sql.replace("versions AS v JOIN current AS c ON c.id = v.key_id", VERSIONS)
+    sql = sql.replace("ORDER BY c.id", "ORDER BY c.first_id")
     return sql.replace("FROM current AS c", f"FROM {CURRENT}")
 
 
@@ -97,14 +104,7 @@ def check_may_write(tx: Transaction) -> None:
     if row is None:
         raise never_made(tx.branch)
     if row != (ACTIVE,):
-        raise InvalidArgumentError(
-            "branch", f"{quoted(tx.branch)} is {row[0]}, so nothing is written there; make another branch"
-        )
-
-
-def never_made(branch: str) -> InvalidArgumentError:
-    """What is said where there is no branch of this name."""
-    return InvalidArgumentError("branch", f"{quoted(branch)} was never made; make it with create_branch")
+        raise InvalidArgumentError("branch", not_written(tx.branch, row[0]))
 
 
 def here(tx: Transaction) -> dict[str, Any]:

@@ -1,0 +1,561 @@
+"""Branches: copied on write, merged whole or not at all, and no number given twice."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from amfs_sqlite import (
+    AmfsAdapter,
+    EntryNotFoundError,
+    FixedClock,
+    IdempotencyConflictError,
+    InvalidArgumentError,
+    MemoryEntry,
+    VersionConflictError,
+)
+from amfs_sqlite.models import MAIN_BRANCH
+from amfs_sqlite.protocol import Branches, Entries
+from amfs_sqlite.records.branches import Branch, DiffEntry, MergeConflict
+from amfs_sqlite.rules.hashing import integrity_chain
+from parity_tests.contract.soundness import is_sound
+from parity_tests.drafts import at, draft, private
+from parity_tests.ledger import proves
+from parity_tests.state import plain, refused
+
+FIVE_PAST = "2026-01-01T00:05:00Z"
+
+
+class Branched(Branches, AmfsAdapter):
+    """What these tests need of an adapter."""
+
+
+async def make(adapter: Branches, name: str = "trial", parent: str = MAIN_BRANCH, **fields: Any) -> Branch:
+    given = {"name": name, "parent_branch": parent, "created_by": "alice"}
+    return await adapter.create_branch(Branch.model_validate(given | fields))
+
+
+async def put(
+    adapter: Branches, key: str, value: Any, branch: str = MAIN_BRANCH, **fields: Any
+) -> MemoryEntry:
+    return await adapter.on_branch(branch).write(draft(key=key, value=value, **fields))
+
+
+async def shown(adapter: Branches, branch: str = MAIN_BRANCH, **options: Any) -> list[tuple[str, int, Any]]:
+    listed = await adapter.on_branch(branch).list(**options)
+    return [(entry.key, entry.version, entry.value) for entry in listed]
+
+
+def told(entries: Sequence[DiffEntry]) -> list[tuple[str, str]]:
+    return [(each.key, each.diff_type) for each in entries]
+
+
+async def in_conflict(adapter: Branches) -> None:
+    """Both sides changed `both`, the branch alone `fine`, main alone `theirs`."""
+    for key in ("both", "theirs"):
+        await put(adapter, key, 1)
+    await make(adapter)
+    await put(adapter, "both", "branch", "trial")
+    await put(adapter, "fine", 1, "trial")
+    await put(adapter, "both", "main")
+    await put(adapter, "theirs", 2)
+
+
+@proves("branches.made")
+async def test_a_branch_comes_back_whole_and_knows_what_it_was_made_over(
+    adapter: Branched, clock: FixedClock
+) -> None:
+    written = await put(adapter, "a", 1)
+    made = await make(
+        adapter,
+        id="mine",
+        namespace="elsewhere",
+        status="merged",
+        description="é\0",
+        mood=[1.0],
+        merged_by="x",
+    )
+    assert plain(made) == {
+        "id": made.id,
+        "namespace": "default",
+        "name": "trial",
+        "parent_branch": "main",
+        "branched_at": clock.now().isoformat(),
+        "created_by": "alice",
+        "description": "é\0",
+        "status": "active",
+        "merged_at": None,
+        "merged_by": made.merged_by,
+        "created_at": clock.now().isoformat(),
+        "head_commit_id": None,
+        "base_commit_id": written.commit_id,
+        "mood": [1.0],
+    }
+    assert made.merged_by is None
+    assert made.id != "mine"
+    assert plain(await adapter.get_branch("trial")) == plain(made)
+    own = await put(adapter, "a", 2, "trial")
+    found = await adapter.get_branch("trial")
+    assert found is not None
+    assert found.head_commit_id == own.commit_id
+    log = await adapter.list_commits()
+    assert [(commit.branch, commit.parent_ids) for commit in log] == [
+        ("trial", (written.commit_id,)),
+        ("main", ()),
+    ]
+    assert await adapter.get_branch("none") is None
+
+
+@proves("branches.made")
+async def test_branches_are_listed_made_last_first_and_by_status(
+    adapter: Branched, clock: FixedClock
+) -> None:
+    for name in ("first", "second"):
+        await make(adapter, name)
+    clock.set("2026-02-01")
+    await make(adapter, "third")
+    closed = await adapter.close_branch("first")
+    assert closed.status == "closed"
+    listed = await adapter.list_branches()
+    assert [branch.name for branch in listed] == ["third", "second", "first"]
+    assert [branch.name for branch in await adapter.list_branches(status="closed")] == ["first"]
+    assert list(await adapter.list_branches(status="unheard of")) == []
+
+
+@proves("branches.once")
+async def test_of_eight_that_make_one_branch_one_does(adapter: Branched) -> None:
+    attempts = [make(adapter, mood=number) for number in range(8)]
+    results = await asyncio.gather(*attempts, return_exceptions=True)
+    refusals = [each for each in results if isinstance(each, InvalidArgumentError)]
+    assert len(refusals) == 7
+    assert "'trial' is a branch already" in str(refusals[0])
+    assert [plain(branch) for branch in await adapter.list_branches()] == [
+        plain(each) for each in results if isinstance(each, Branch)
+    ]
+
+
+@proves("branches.overlay")
+async def test_a_branch_shows_what_stood_there_and_what_it_wrote_itself(adapter: Branched) -> None:
+    await put(adapter, "kept", 1)
+    await put(adapter, "moved", 1)
+    await put(adapter, "moved", 2)
+    await make(adapter)
+    await put(adapter, "own", 1, "trial")
+    await put(adapter, "kept", "trial", "trial")
+    await put(adapter, "moved", 3)
+    await put(adapter, "new on main", 1)
+    branch = adapter.on_branch("trial")
+    assert await shown(adapter, "trial") == [("kept", 2, "trial"), ("moved", 2, 2), ("own", 1, 1)]
+    assert await shown(adapter) == [("kept", 1, 1), ("moved", 3, 3), ("new on main", 1, 1)]
+    assert await shown(adapter, "trial", include_superseded=True) == [
+        ("kept", 1, 1),
+        ("kept", 2, "trial"),
+        ("moved", 1, 1),
+        ("moved", 2, 2),
+        ("own", 1, 1),
+    ]
+    assert await branch.read("svc/a", "new on main") is None
+    moved = await branch.read("svc/a", "moved")
+    assert moved is not None
+    assert (moved.value, moved.superseded_at) == (2, None)
+    assert await branch.read_at_version("svc/a", "moved", 3) is None
+    history = await branch.history("svc/a", "kept")
+    assert [(each.version, each.value) for each in history] == [(1, 1), (2, "trial")]
+    assert [each.superseded_at is None for each in history] == [False, True]
+    assert await shown(adapter, "trial", entity_path="svc/b") == []
+    assert await is_sound(adapter)
+
+
+@proves("branches.numbers")
+async def test_numbers_and_chains_go_on_on_each_side_for_itself(adapter: Branched) -> None:
+    base = await put(adapter, "a", 1)
+    await make(adapter)
+    for branch in ("trial", MAIN_BRANCH):
+        for number in (2, 3):
+            written = await put(adapter, "a", f"{branch} {number}", branch)
+            assert written.version == number
+    for branch in ("trial", MAIN_BRANCH):
+        chain = None
+        for each in await adapter.on_branch(branch).history("svc/a", "a"):
+            chain = integrity_chain(each.content_hash or "", chain)
+            assert each.integrity_chain == chain
+        first = await adapter.on_branch(branch).read_at_version("svc/a", "a", 1)
+        assert first is not None
+        assert first.integrity_chain == base.integrity_chain
+    with pytest.raises(VersionConflictError):
+        await adapter.on_branch("trial").write(draft(key="a"), expected_version=2)
+    claimed = await adapter.on_branch("trial").write(draft(key="a", value="claimed"), expected_version=3)
+    assert claimed.version == 4
+    assert (await adapter.merge_branch("trial", strategy="branch_wins")).merged_entries == 1
+    merged = await adapter.read("svc/a", "a")
+    assert merged is not None
+    assert (merged.version, merged.value) == (4, "claimed")
+    assert await is_sound(adapter)
+
+
+@proves("branches.nested")
+async def test_a_branch_of_a_branch_shows_what_that_showed(adapter: Branched) -> None:
+    await put(adapter, "a", 1)
+    await put(adapter, "b", 1)
+    await make(adapter, "outer")
+    await put(adapter, "a", "outer", "outer")
+    await put(adapter, "b", "too late", MAIN_BRANCH)
+    inner = await make(adapter, "inner", "outer")
+    await put(adapter, "a", "later", "outer")
+    await put(adapter, "b", "inner", "inner")
+    await put(adapter, "c", "main")
+    assert inner.base_commit_id is not None
+    assert await shown(adapter, "inner") == [("a", 2, "outer"), ("b", 2, "inner")]
+    assert (await adapter.merge_branch("inner")).merged_entries == 1
+    assert await shown(adapter, "outer") == [("a", 3, "later"), ("b", 2, "inner")]
+    assert await shown(adapter) == [("a", 1, 1), ("b", 2, "too late"), ("c", 1, "main")]
+    [commit] = await adapter.list_commits(limit=1)
+    assert (commit.branch, commit.message) == ("outer", "merge inner")
+    assert await is_sound(adapter)
+
+
+@proves("branches.private")
+async def test_what_is_private_on_a_branch_is_its_authors(adapter: Branched) -> None:
+    await make(adapter)
+    branch = adapter.on_branch("trial")
+    await branch.write(draft(key="open"))
+    await branch.write(private(key="own"))
+    await branch.write(private(key="open", value="mine"))
+    assert [entry.key for entry in await branch.list(viewer="bob")] == []
+    assert [entry.key for entry in await branch.list(viewer="alice")] == ["open", "own"]
+    assert await branch.read("svc/a", "own", viewer="bob") is None
+    assert [each.version for each in await branch.history("svc/a", "open", viewer="bob")] == [1]
+    await adapter.write(draft(key="own", agent="bob"))
+    seen = await adapter.list_commits(viewer="bob")
+    assert [entry.key for commit in seen for entry in commit.entries] == ["own", "open"]
+    assert await adapter.fork_agent("bob", "copy", branch="trial") == 0
+    await adapter.merge_branch("trial", strategy="branch_wins")
+    assert await adapter.read("svc/a", "own", viewer="bob") is None
+    assert await adapter.read("svc/a", "own", viewer="alice") is not None
+    await adapter.erase([at(key="own")], author="owner")
+    [commit] = await adapter.list_commits(limit=1, viewer="bob")
+    assert (commit.branch, [(each.key, each.version) for each in commit.entries]) == ("main", [("own", 1)])
+    assert await is_sound(adapter)
+
+
+@proves("branches.requests")
+async def test_a_request_is_of_its_branch(adapter: Branched) -> None:
+    await put(adapter, "a", 1)
+    await make(adapter)
+    branch = adapter.on_branch("trial")
+    first = await branch.write(draft(key="a", value=2), idempotency_key="k")
+    await put(adapter, "a", 3, "trial")
+    again = await branch.write(draft(key="a", value=2), idempotency_key="k")
+    assert plain(again) == plain(first)
+    with pytest.raises(IdempotencyConflictError):
+        await adapter.write(draft(key="a", value=2), idempotency_key="k")
+    recorded = await adapter.recorded_result("k", author="alice")
+    assert recorded is not None
+    assert (recorded.commit.branch, plain(recorded.entries)) == ("trial", [plain(first)])
+    batch = [draft(key="b"), draft(key="b", value=2)]
+    written = await branch.write_batch(batch, idempotency_key="batch")
+    assert [each.version for each in written] == [1, 2]
+    assert plain(await branch.write_batch(batch, idempotency_key="batch")) == plain(written)
+    assert list(await branch.write_batch([])) == []
+    assert await shown(adapter) == [("a", 1, 1)]
+    assert await is_sound(adapter)
+
+
+@proves("branches.heard")
+async def test_watches_hear_of_main_and_of_what_is_merged_there(adapter: Branched) -> None:
+    heard: list[tuple[str, int, Any]] = []
+    await adapter.watch(None, lambda entry: heard.append((entry.key, entry.version, entry.value)))
+    await make(adapter)
+    await put(adapter, "a", "trial", "trial")
+    assert heard == []
+    await put(adapter, "b", "main", MAIN_BRANCH)
+    assert heard == [("b", 1, "main")]
+    await adapter.merge_branch("trial")
+    assert heard == [("b", 1, "main"), ("a", 1, "trial")]
+    changes = [event.entry async for event in adapter.changes(follow=False)]
+    assert [(each.key, each.version, each.value) for each in changes] == heard
+
+
+NO_BRANCH: dict[str, Callable[[Any], Awaitable[object]]] = {
+    "read": lambda adapter: adapter.on_branch("none").read("svc/a", "k"),
+    "write": lambda adapter: adapter.on_branch("none").write(draft()),
+    "an empty batch": lambda adapter: adapter.on_branch("none").write_batch([]),
+    "list": lambda adapter: adapter.on_branch("none").list(),
+    "history": lambda adapter: adapter.on_branch("none").history("svc/a", "k"),
+    "a version": lambda adapter: adapter.on_branch("none").read_at_version("svc/a", "k", 1),
+    "as a parent": lambda adapter: make(adapter, "new", "none"),
+    "close": lambda adapter: adapter.close_branch("none"),
+    "diff": lambda adapter: adapter.diff_branch("none"),
+    "merge": lambda adapter: adapter.merge_branch("none"),
+    "rollback": lambda adapter: adapter.rollback_to_timestamp("alice", "none", FIVE_PAST),
+    "fork": lambda adapter: adapter.fork_agent("alice", "copy", branch="none"),
+}
+WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
+    "name is ''; a branch needs": lambda adapter: make(adapter, ""),
+    "name is 'main'; a branch needs": lambda adapter: make(adapter, "main"),
+    "name 'trial' is a branch already": make,
+    "name has 4097": lambda adapter: make(adapter, "a" * 4097),
+    "branch.mood is inf": lambda adapter: make(adapter, "new", mood=float("inf")),
+    "branch is a dict": lambda adapter: adapter.create_branch({"name": "new"}),
+    "strategy is 'ours'": lambda adapter: adapter.merge_branch("trial", strategy="ours"),
+    "resolve_conflicts says 'both'": lambda adapter: adapter.merge_branch(
+        "trial", resolve_conflicts={"svc/a/k": "both"}
+    ),
+    "resolve_conflicts is": lambda adapter: adapter.merge_branch("trial", resolve_conflicts=["branch"]),
+    "timestamp is empty": lambda adapter: adapter.rollback_to_timestamp("alice", "trial", ""),
+    "timestamp": lambda adapter: adapter.rollback_to_timestamp("alice", "trial", "yesterday"),
+}
+
+
+@proves("branches.refused")
+@pytest.mark.parametrize("doing", NO_BRANCH)
+async def test_a_branch_that_was_never_made_is_refused(adapter: Branched, doing: str) -> None:
+    error = await refused(adapter, NO_BRANCH[doing](adapter), InvalidArgumentError)
+    assert "'none' was never made; make it with create_branch" in str(error)
+
+
+@proves("branches.refused")
+@pytest.mark.parametrize("message", WRONG)
+async def test_what_cannot_be_is_refused_and_nothing_is_done(adapter: Branched, message: str) -> None:
+    await make(adapter)
+    await put(adapter, "k", 1, "trial")
+    error = await refused(adapter, WRONG[message](adapter), InvalidArgumentError)
+    assert message in str(error)
+
+
+@proves("branches.refused")
+@pytest.mark.parametrize("ending", ["closed", "merged"])
+async def test_a_branch_that_is_done_with_is_read_and_not_written(adapter: Branched, ending: str) -> None:
+    await put(adapter, "a", 1)
+    await make(adapter)
+    await put(adapter, "a", 2, "trial")
+    await (adapter.close_branch("trial") if ending == "closed" else adapter.merge_branch("trial"))
+    doing: Sequence[Awaitable[object]] = (
+        put(adapter, "a", 3, "trial"),
+        adapter.on_branch("trial").write_batch([draft()]),
+        adapter.close_branch("trial"),
+        adapter.merge_branch("trial"),
+        adapter.rollback_to_timestamp("alice", "trial", "2025-01-01"),
+    )
+    for attempt in doing:
+        error = await refused(adapter, attempt, InvalidArgumentError)
+        assert f"'trial' is {ending}" in str(error)
+    assert await shown(adapter, "trial") == [("a", 2, 2)]
+    await make(adapter, "over it", "trial")
+    assert await shown(adapter, "over it") == [("a", 2, 2)]
+
+
+@proves("branches.diff")
+async def test_a_diff_tells_what_is_otherwise_and_not_what_was_said_again(
+    adapter: Branched, clock: FixedClock
+) -> None:
+    await put(adapter, "changed", {"a": 1, "b": [1, 2], "c": 0})
+    for key in ("again", "tagged", "private", "surer", "gone", "same on both"):
+        await put(adapter, key, 1)
+    clock.set(FIVE_PAST)
+    await make(adapter)
+    assert list(await adapter.diff_branch("trial")) == []
+    await put(adapter, "changed", {"a": 2, "b": [1], "d": 0}, "trial")
+    await put(adapter, "again", 1, "trial", session="another")
+    await put(adapter, "tagged", 1, "trial", tags=("t",))
+    await put(adapter, "private", 1, "trial", shared=False)
+    await put(adapter, "surer", 1, "trial", confidence=0.5)
+    await put(adapter, "added", 5, "trial")
+    for branch in ("trial", MAIN_BRANCH):
+        await put(adapter, "same on both", 2, branch)
+    await put(adapter, "added on main", 2)
+    found = await adapter.diff_branch("trial")
+    assert told(found) == [
+        ("added", "added"),
+        ("changed", "modified"),
+        ("private", "modified"),
+        ("surer", "modified"),
+        ("tagged", "modified"),
+    ]
+    assert plain(found[1]) == {
+        "entity_path": "svc/a",
+        "key": "changed",
+        "diff_type": "modified",
+        "branch_value": {"a": 2, "b": [1], "d": 0},
+        "parent_value": {"a": 1, "b": [1, 2], "c": 0},
+        "branch_confidence": 1.0,
+        "parent_confidence": 1.0,
+        "branch_shared": True,
+        "field_changes": [
+            {"path": "/a", "operation": "replace", "old_value": 1, "new_value": 2},
+            {"path": "/b/1", "operation": "remove", "old_value": 2, "new_value": None},
+            {"path": "/c", "operation": "remove", "old_value": 0, "new_value": None},
+            {"path": "/d", "operation": "add", "old_value": None, "new_value": 0},
+        ],
+    }
+    await adapter.rollback_to_timestamp("alice", "trial", "2025-12-31")
+    gone = told(await adapter.diff_branch("trial"))
+    assert ("gone", "deleted") in gone
+    assert ("added", "added") not in gone
+
+
+@proves("branches.conflict")
+async def test_a_merge_in_conflict_merges_nothing_until_every_side_is_chosen(adapter: Branched) -> None:
+    await in_conflict(adapter)
+    for strategy in ("fast_forward", "manual"):
+        before = await shown(adapter)
+        result = await adapter.merge_branch("trial", strategy=strategy, resolve_conflicts={"svc/a": "branch"})
+        assert (result.status, result.merged_entries) == ("conflicts", 0)
+        assert result.conflicts == (
+            MergeConflict(
+                entity_path="svc/a",
+                key="both",
+                branch_value="branch",
+                main_value="main",
+                branch_version=2,
+                main_version=2,
+            ),
+        )
+        assert await shown(adapter) == before
+    assert [branch.name for branch in await adapter.list_branches(status="active")] == ["trial"]
+    result = await adapter.merge_branch("trial", resolve_conflicts={"svc/a/both": "branch", "other": "main"})
+    assert (result.status, result.merged_entries) == ("merged", 2)
+    assert await shown(adapter) == [("both", 3, "branch"), ("theirs", 2, 2), ("fine", 1, 1)]
+    assert await is_sound(adapter)
+
+
+@proves("branches.sides")
+@pytest.mark.parametrize(
+    ("options", "both", "keys"),
+    [
+        ({"strategy": "branch_wins"}, (3, "branch"), ["both", "fine"]),
+        ({"strategy": "main_wins"}, (2, "main"), ["fine"]),
+        ({"strategy": "manual", "resolve_conflicts": {"svc/a/both": "main"}}, (2, "main"), ["fine"]),
+    ],
+    ids=["branch wins", "main wins", "chosen"],
+)
+async def test_a_side_is_taken_and_all_else_too(
+    adapter: Branched, options: dict[str, Any], both: tuple[int, Any], keys: list[str]
+) -> None:
+    await in_conflict(adapter)
+    assert (await adapter.merge_branch("trial", **options)).status == "merged"
+    assert await shown(adapter) == [("both", *both), ("theirs", 2, 2), ("fine", 1, 1)]
+    [commit] = await adapter.list_commits(limit=1)
+    assert [entry.key for entry in commit.entries] == keys
+    assert await is_sound(adapter)
+
+
+@proves("branches.merged")
+async def test_a_merge_is_one_commit_that_lists_its_versions(adapter: Branched, clock: FixedClock) -> None:
+    await put(adapter, "gone", 1, written_at="2026-01-01T00:04:00Z")
+    clock.set(FIVE_PAST)
+    await make(adapter)
+    await put(adapter, "kept", {"a": 1}, "trial", agent="bob", outcome_count=3, tags=("t",), custom=1.5)
+    await put(adapter, "kept", {"a": 2}, "trial", agent="carol", outcome_count=4, tags=("t",), custom=1.5)
+    assert await adapter.rollback_to_timestamp("bob", "trial", "2025-01-01") == 2
+    assert await shown(adapter, "trial") == []
+    assert await adapter.rollback_to_timestamp("bob", "trial", "2026-01-01T00:03:00Z") == 0
+    await put(adapter, "kept", {"a": 2}, "trial", agent="carol", outcome_count=4, tags=("t",), custom=1.5)
+    assert told(await adapter.diff_branch("trial")) == [("gone", "deleted"), ("kept", "added")]
+    clock.set("2026-03-01")
+    assert (await adapter.merge_branch("trial")).merged_entries == 2
+    [commit] = await adapter.list_commits(limit=1)
+    assert [(entry.key, entry.version) for entry in commit.entries] == [("gone", 2), ("kept", 1)]
+    said = (commit.branch, commit.kind, commit.message, commit.author_agent_id)
+    assert said == ("main", "write", "merge trial", "alice")
+    assert await shown(adapter) == [("kept", 1, {"a": 2})]
+    [tombstone] = (await adapter.history("svc/a", "gone"))[1:]
+    assert (tombstone.withdrawn, tombstone.commit_id) == ("archived", commit.id)
+    kept = await adapter.read("svc/a", "kept")
+    assert kept is not None
+    facts = (kept.agent_id, kept.outcome_count, kept.tags, kept.model_extra, kept.written_at)
+    assert facts == ("carol", 4, ("t",), {"custom": 1.5}, clock.now())
+    branch = await adapter.get_branch("trial")
+    assert branch is not None
+    assert (branch.status, branch.merged_by, branch.merged_at) == ("merged", "alice", clock.now())
+    assert await is_sound(adapter)
+
+
+@proves("branches.merged")
+async def test_a_branch_that_says_nothing_otherwise_is_merged_without_a_commit(adapter: Branched) -> None:
+    await put(adapter, "a", 1)
+    await make(adapter)
+    await put(adapter, "a", 1, "trial")
+    before = await adapter.list_commits()
+    result = await adapter.merge_branch("trial")
+    assert (result.status, result.merged_entries, result.conflicts) == ("merged", 0, ())
+    assert plain(await adapter.list_commits()) == plain(before)
+    assert [branch.status for branch in await adapter.list_branches()] == ["merged"]
+
+
+@proves("branches.rollback")
+@pytest.mark.parametrize("branch", [MAIN_BRANCH, "trial"])
+async def test_a_rollback_says_again_what_was_said_by_new_versions(
+    adapter: Branched, clock: FixedClock, branch: str
+) -> None:
+    await put(adapter, "a", 1)
+    await make(adapter)
+    clock.set("2026-01-01T00:10:00Z")
+    await put(adapter, "a", 2, branch)
+    await put(adapter, "born later", 1, branch)
+    await put(adapter, "untouched", 1, "trial" if branch == MAIN_BRANCH else MAIN_BRANCH)
+    clock.set("2026-01-01T00:20:00Z")
+    assert await adapter.rollback_to_timestamp("bob", branch, FIVE_PAST) == 2
+    assert await shown(adapter, branch) == [("a", 3, 1)]
+    [commit] = await adapter.list_commits(limit=1)
+    assert [(entry.key, entry.version) for entry in commit.entries] == [("a", 3), ("born later", 2)]
+    assert (commit.branch, commit.author_agent_id) == (branch, "bob")
+    clock.set("2026-01-01T00:30:00Z")
+    assert await adapter.rollback_to_timestamp("bob", branch, "2026-01-01T00:15:00Z") == 2
+    assert await shown(adapter, branch) == [("a", 4, 2), ("born later", 3, 1)]
+    log = await adapter.list_commits()
+    assert await adapter.rollback_to_timestamp("bob", branch, clock.now()) == 0
+    assert plain(await adapter.list_commits()) == plain(log)
+    assert await is_sound(adapter)
+
+
+@proves("branches.fork")
+async def test_a_fork_brings_what_main_lacks_with_its_history(adapter: Branched) -> None:
+    await put(adapter, "on main", 1)
+    await make(adapter)
+    branch = adapter.on_branch("trial")
+    await put(adapter, "on main", 2, "trial")
+    await put(adapter, "own", 1, "trial", outcome_count=3)
+    await put(adapter, "own", 2, "trial", agent="bob", confidence=0.5)
+    await branch.write(private(key="hidden", agent="bob"))
+    await branch.write(draft("_system/x", "k"))
+    assert await adapter.fork_agent("alice", "copy", branch="trial") == 1
+    assert await shown(adapter, include_superseded=True) == [("on main", 1, 1), ("own", 1, 1), ("own", 2, 2)]
+    history = await adapter.history("svc/a", "own")
+    assert {(each.agent_id, each.outcome_count) for each in history} == {("copy", 0)}
+    assert [each.confidence for each in history] == [1.0, 0.5]
+    [commit] = await adapter.list_commits(limit=1)
+    said = (commit.branch, commit.message, commit.author_agent_id)
+    assert said == ("main", "fork of alice", "copy")
+    assert await adapter.fork_agent("alice", "copy", branch="trial") == 0
+    assert await adapter.fork_agent("alice", "copy") == 0
+    assert await is_sound(adapter)
+
+
+@proves("branches.erased")
+async def test_an_erasure_reaches_every_branch_and_pruning_leaves_what_one_shows(adapter: Branched) -> None:
+    await put(adapter, "stood on", "base")
+    await make(adapter)
+    for value in ("later", "latest"):
+        await put(adapter, "stood on", value)
+    await put(adapter, "stood on", "trial", "trial")
+    await put(adapter, "own", 1, "trial")
+    pruned = await adapter.prune(keep_last=1, author="owner")
+    assert [each.version for each in pruned.versions] == [2]
+    assert (await adapter.erase([at(key="own")], author="owner", dry_run=True)).commit_ids == ()
+    with pytest.raises(EntryNotFoundError):
+        await adapter.erase([at(key="own", version=2)], author="owner")
+    report = await adapter.erase([at(key="own"), at(key="stood on")], author="owner")
+    assert [(each.key, each.version) for each in report.versions] == [
+        ("stood on", 1),
+        ("stood on", 3),
+        ("stood on", 2),
+        ("own", 1),
+    ]
+    log = await adapter.list_commits(limit=2)
+    assert [commit.branch for commit in log] == ["trial", "main"]
+    for branch in ("trial", MAIN_BRANCH):
+        there: Entries = adapter.on_branch(branch)
+        assert {each.withdrawn for each in await there.list(include_superseded=True)} == {"erased"}
+    assert await is_sound(adapter)
