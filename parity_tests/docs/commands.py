@@ -214,9 +214,15 @@ def project_requirements() -> set[str]:
     return _names(_project()["dependencies"])
 
 
+# What comes with the SDK, or is installed by who copies to where it leads.
+BESIDE_THE_SDK = {"amfs_filesystem", "amfs_postgres", "psycopg", "amfs_adapter_http", "httpx"}
+
+
 def optional_libraries() -> set[str]:
-    """The names of the libraries that the product uses where they are installed."""
-    return _names(_project()["optional-dependencies"]["signing"])
+    """The libraries that the product uses where they are installed, by the names they are imported under."""
+    extras = _project()["optional-dependencies"]
+    named = _names([*extras["signing"], *extras["amfs"]])
+    return {name.removesuffix("-core") for name in named} | BESIDE_THE_SDK
 
 
 def project_targets() -> set[str]:

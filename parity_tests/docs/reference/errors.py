@@ -16,6 +16,7 @@ from bridge.cli.exits import exit_code
 from bridge.cli.output import OutputError
 from bridge.cli.sdk import HookRefusedError
 from bridge.cli.store import NoStoreError
+from bridge.copying.endpoints import EndpointError
 from bridge.settings import SettingError
 from parity_tests.docs.reference import markdown
 
@@ -79,6 +80,7 @@ EXAMPLES: tuple[AmfsError, ...] = (
     ScopeNamedError(SCOPE, [EntryRef(entity_path=SCOPE, key=KEY)], more=False),
     NoStoreError(PATH, "does not exist"),
     OutputError("No space left on device"),
+    EndpointError("postgresql://localhost/agents", "cannot be reached"),
     HookRefusedError("/usr/lib/python3/dist-packages/amfs_sqlite_hook.py", "Permission denied"),
 )
 """One error of each kind, in the order to list them in."""

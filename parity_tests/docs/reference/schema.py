@@ -17,7 +17,7 @@ prove](../explanation/integrity.md).
 _COMMENT = re.compile(r"-- ?(.*)")
 _CREATED = re.compile(r"CREATE (?P<kind>TABLE|VIRTUAL TABLE|INDEX) (?P<name>\w+) ?(?P<rest>.*)")
 _COLUMN = re.compile(r"    (?P<name>[a-z_]+) +(?P<kind>[A-Z]+)(?P<rest>.*?),? *(?:-- (?P<comment>.*))?")
-_CONSTRAINT = re.compile(r"    (?P<text>(?:UNIQUE|PRIMARY KEY) \(.*?\)),?")
+_CONSTRAINT = re.compile(r"    (?P<text>(?:UNIQUE|PRIMARY KEY|FOREIGN KEY) \(.*?\)(?: REFERENCES \w+ \(.*?\))?),?")
 
 
 def page() -> str:
@@ -49,6 +49,8 @@ def parts(lines: list[str]) -> Iterator[str]:
 def _object(created: re.Match[str], remarks: list[str], waiting: Iterator[str]) -> Iterator[str]:
     name, rest = created["name"], created["rest"]
     if created["kind"] == "INDEX":
+        while not rest.endswith(";"):
+            rest = f"{rest} {next(waiting).strip()}"
         yield f"Index `{name}` {rest.rstrip(';').replace('ON ', 'on `', 1)}`"
         return
     yield f"## `{name}`"
