@@ -80,7 +80,7 @@ def _is_asked_for(entry: MemoryEntry, asked: Asked) -> bool:
 
 def _end(state: State) -> ChangePosition:
     effects = sum(len(outcome.effects) for outcome in state.outcomes)
-    return ChangePosition(state.head[0], state.version_count, effects)
+    return ChangePosition(state.head[0], len(state.versions), effects)
 
 
 def _all(state: State) -> Iterator[Placed]:

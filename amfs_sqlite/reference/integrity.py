@@ -16,6 +16,7 @@ from amfs_sqlite.reference.store import (
     StoredKey,
     StoredOutcome,
     StoredVersion,
+    record_digest,
 )
 from amfs_sqlite.rules.anchors import Anchor, Standing, check_anchor, problems
 from amfs_sqlite.rules.confidence import is_success, outcome_type
@@ -263,7 +264,7 @@ def _record_digest_of(state: State, address: Address, version: StoredVersion) ->
     filed = version.written.model_copy(update={"entity_path": address[0], "key": address[1]})
     try:
         # Whatever became of the value: the digest goes by its hash.
-        return state.record_digest(replace(version, written=filed, value=None, extra="{}"))
+        return record_digest(state.namespace, replace(version, written=filed, value=None, extra="{}"))
     except UNREADABLE:
         return None
 

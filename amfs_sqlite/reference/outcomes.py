@@ -23,7 +23,7 @@ def apply(draft: State, record: OutcomeRecord, policy: OutcomePolicy, now: datet
     """Record an outcome, with what it does to each entry it names; return the entries it moved."""
     entries: list[MemoryEntry] = []
     effects: list[OutcomeEffect] = []
-    newest = draft.version_count
+    newest = len(draft.versions)
 
     def is_current(entity_path: str, key: str) -> bool:
         return draft.current(entity_path, key, record.agent_id) is not None

@@ -215,6 +215,14 @@ class State:
     """By branch, source, relation and target, its text."""
     branches: dict[str, StoredBranch] = field(default_factory=dict)
     """By name."""
+    access: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """By branch, type and id of the grantee, its text."""
+    tags: dict[str, str] = field(default_factory=dict)
+    """By name, its text."""
+    pulls: dict[str, str] = field(default_factory=dict)
+    """By id, the text of a pull request."""
+    reviews: dict[str, str] = field(default_factory=dict)
+    """By id, its text."""
     head: tuple[int, str] = (0, hashing.GENESIS)
 
     def copy(self) -> Self:
@@ -234,6 +242,10 @@ class State:
             dismissed=dict(self.dismissed),
             edges=dict(self.edges),
             branches=dict(self.branches),
+            access=dict(self.access),
+            tags=dict(self.tags),
+            pulls=dict(self.pulls),
+            reviews=dict(self.reviews),
         )
 
     @property
@@ -242,13 +254,8 @@ class State:
         return self.head[0] + 1
 
     @property
-    def version_count(self) -> int:
-        """How many versions there are, and the store-wide number of the newest."""
-        return len(self.versions)
-
-    @property
     def versions(self) -> list[StoredVersion]:
-        """Every version, of every branch."""
+        """Every version, of every branch; the newest has their number."""
         written = [self.keys, *(stored.keys for stored in self.branches.values())]
         return [version for keys in written for key in keys.values() for version in key.versions]
 
@@ -288,7 +295,7 @@ class State:
         key = keys.get(address) or StoredKey(len(keys) + 1, 0, ())
         fields = {name: getattr(entry, name) for name in MemoryEntry.model_fields}
         stored = StoredVersion(
-            number=self.version_count + 1,
+            number=len(self.versions) + 1,
             sequence=self.next_sequence,
             kind=kind,
             written=MemoryEntry.model_validate(fields | {"value": None}),
@@ -299,7 +306,7 @@ class State:
             digest="",
             branch=branch,
         )
-        stored = replace(stored, digest=self.record_digest(stored))
+        stored = replace(stored, digest=record_digest(self.namespace, stored))
         changed = replace(key, version_count=entry.version, versions=(*key.versions, stored))
         self._write(branch, address, changed)
         return stored
@@ -332,16 +339,6 @@ class State:
         else:
             stored = self.branches[branch]
             self.branches[branch] = replace(stored, keys={**stored.keys, address: key})
-
-    def record_digest(self, version: StoredVersion) -> str:
-        """The digest of a version as it was written."""
-        return hashing.record_digest(
-            version.as_written(),
-            namespace=self.namespace,
-            branch=version.branch,
-            kind=version.kind,
-            extra_hash=version.extra_hash,
-        )
 
     def written_by(self, sequence: int) -> list[StoredVersion]:
         """The versions that a commit wrote, in order."""
@@ -378,6 +375,17 @@ class State:
         if stored is None or stored.current.withdrawn or not stored.current.is_visible(viewer):
             return None
         return stored.current
+
+
+def record_digest(namespace: str, version: StoredVersion) -> str:
+    """The digest of a version as it was written."""
+    return hashing.record_digest(
+        version.as_written(),
+        namespace=namespace,
+        branch=version.branch,
+        kind=version.kind,
+        extra_hash=version.extra_hash,
+    )
 
 
 def hidden_from(state: State, viewer: str | None) -> Callable[[str, str, int], bool]:

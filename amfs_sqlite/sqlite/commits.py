@@ -442,9 +442,10 @@ def _with_all(
         if not is_visible(shared == 1, agent_id, viewer):
             hidden[branch_of[sequence]].add((path, key, version))
     effects = outcomes.effects_of_commits(tx, sequences)
-    for branch in set(branch_of.values()) if viewer is not None else ():
-        its_own = [sequence for sequence in sequences if branch_of[sequence] == branch]
-        hidden[branch] |= outcomes.hidden_of_commits(tx, its_own, viewer)
+    if viewer is not None:
+        for branch in {*branch_of.values()}:
+            its_own = [sequence for sequence in sequences if branch_of[sequence] == branch]
+            hidden[branch] |= outcomes.hidden_of_commits(tx, its_own, viewer)
     for row in page:
         commit = commit_of(row, written[row[0]], effects[row[0]])
         if viewer is not None and commit.entries and not written[row[0]]:

@@ -44,7 +44,8 @@ FIRST = f"""(
 CURRENT = f"""(
     WITH {LINEAGE}
     SELECT k.id, {FIRST}, k.namespace, :branch AS branch, k.entity_path, k.key,
-           s.id AS version_id, s.version, s.kind, s.value, s.amfs_version, s.agent_id, s.session_id, s.written_at, s.tags, s.shared, s.ttl_at,
+           s.id AS version_id, s.version, s.kind, s.value,
+           s.amfs_version, s.agent_id, s.session_id, s.written_at, s.tags, s.shared, s.ttl_at,
            s.artifact_refs, s.extra, s.content_hash, s.integrity_chain, s.sequence,
            coalesce((SELECT e.confidence_after {IN_PLACE} ORDER BY e.id DESC LIMIT 1), s.confidence)
                AS confidence,

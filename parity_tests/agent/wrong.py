@@ -73,7 +73,7 @@ def admits(hint: Any, given: Any) -> bool:
         return hint is Any
     if isinstance(kind, type) and issubclass(kind, Sequence):
         return isinstance(given, list) and all(admits(inside[0], each) for each in given)
-    if kind is dict:
+    if kind in (dict, Mapping):
         return isinstance(given, dict) and all(admits(inside[1], each) for each in given.values())
     if isinstance(hint, type) and issubclass(hint, BaseModel) and isinstance(given, dict):
         # A model is also meant by its fields.

@@ -28,8 +28,9 @@ from amfs_sqlite import (
     SqliteAdapter,
     Write,
 )
-from amfs_sqlite.protocol import Groups
+from amfs_sqlite.protocol import Branches, Groups
 from amfs_sqlite.records.agents import AgentCapability, AgentProfile, MemoryContract
+from amfs_sqlite.records.branches import Branch
 from amfs_sqlite.records.events import Event
 from amfs_sqlite.records.graph import GraphEdge, GraphNeighborQuery
 from amfs_sqlite.records.groups import AgentGroup
@@ -71,6 +72,7 @@ NEEDED: Mapping[str, Any] = {
     "agent_id": "alice",
     "agent_ids": [],
     "author": "alice",
+    "branch": "trial",
     "capabilities": [],
     "cluster_id": "c",
     "contracts": [],
@@ -92,19 +94,26 @@ NEEDED: Mapping[str, Any] = {
     "idempotency_key": "once",
     "keep_last": 1,
     "key": "1",
+    "name": "trial",
     "positions": [],
     "profile": AgentProfile(),
     "query": SearchQuery(),
     "record": outcome("success", "p/1"),
     "refs": [at("p", "1")],
     "session_id": "s",
+    "source_agent_id": "alice",
+    "target_agent_id": "copy",
+    "timestamp": "2026-01-01",
     "trace": GIVEN_TRACE,
     "trace_id": "t",
     "version": 1,
 }
 """A good one for each argument that has no default, or none that will do alone."""
 
-NEEDED_BY: Mapping[str, Mapping[str, Any]] = {"graph_neighbors": {"query": GIVEN_QUERY}}
+NEEDED_BY: Mapping[str, Mapping[str, Any]] = {
+    "graph_neighbors": {"query": GIVEN_QUERY},
+    "create_branch": {"branch": Branch(name="new", created_by="alice")},
+}
 """Where an operation means something else by the name of an argument."""
 
 Call = Callable[[AmfsAdapter, Any], Awaitable[object]]
@@ -139,6 +148,13 @@ def log_event(adapter: Any, bent: Event) -> Awaitable[object]:
 def made(adapter: Any, name: str, *arguments: Any) -> Awaitable[object]:
     answered: Awaitable[object] = getattr(adapter, name)(*arguments)
     return answered
+
+
+async def create_branch(adapter: Any, bent: Branch) -> object:
+    """Each under another name, where the name is not what is bent."""
+    number = len(await adapter.list_branches())
+    named = bent.model_copy(update={"name": f"new {number}"}) if bent.name == "new" else bent
+    return await adapter.create_branch(named)
 
 
 LISTED = CommitEntry(entity_path="p", key="1", version=1)
@@ -178,6 +194,10 @@ MODELS: Mapping[str, tuple[BaseModel, Call]] = {
         lambda adapter, bent: made(adapter, "update_agent_contracts", "alice", [bent]),
     ),
     "a group": (AgentGroup(name="g"), lambda adapter, bent: made(adapter, "create_agent_group", bent)),
+    "a branch": (
+        Branch(name="new", created_by="alice"),
+        create_branch,
+    ),
     "an edge": (GIVEN_EDGE, lambda adapter, bent: made(adapter, "upsert_graph_edge", bent)),
     "a query of the graph": (GIVEN_QUERY, lambda adapter, bent: made(adapter, "graph_neighbors", bent)),
     "a query": (SearchQuery(), lambda adapter, bent: adapter.search(bent)),
@@ -186,6 +206,17 @@ FIELDS = [(name, field) for name, (model, _) in MODELS.items() for field in type
 OURS = {
     MemoryEntry: ("superseded_at", "success_count", "failure_count", "withdrawn"),
     Commit: ("sequence", "kind", "digest", "effects"),
+    Branch: (
+        "id",
+        "namespace",
+        "branched_at",
+        "status",
+        "merged_at",
+        "merged_by",
+        "created_at",
+        "head_commit_id",
+        "base_commit_id",
+    ),
     AgentGroup: ("id", "namespace", "member_count", "created_at", "updated_at"),
     Event: ("id", "namespace"),
     DecisionTrace: ("id", "namespace"),
@@ -201,6 +232,8 @@ async def all_kinds(tmp_path: Path, clock: FixedClock) -> AsyncIterator[list[Amf
         for adapter in adapters:
             assert isinstance(adapter, Groups)
             assert (await adapter.create_agent_group(AgentGroup(name="g"))).id == GIVEN_GROUP_ID
+            assert isinstance(adapter, Branches)
+            await adapter.create_branch(Branch(name="trial", created_by="alice"))
             await adapter.write(draft("p", "1"))
             await adapter.write(draft("p", "1", 2))
             await adapter.write(private("1", "k", agent="1"))
