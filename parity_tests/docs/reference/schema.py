@@ -17,7 +17,9 @@ prove](../explanation/integrity.md).
 _COMMENT = re.compile(r"-- ?(.*)")
 _CREATED = re.compile(r"CREATE (?P<kind>TABLE|VIRTUAL TABLE|INDEX) (?P<name>\w+) ?(?P<rest>.*)")
 _COLUMN = re.compile(r"    (?P<name>[a-z_]+) +(?P<kind>[A-Z]+)(?P<rest>.*?),? *(?:-- (?P<comment>.*))?")
-_CONSTRAINT = re.compile(r"    (?P<text>(?:UNIQUE|PRIMARY KEY|FOREIGN KEY) \(.*?\)(?: REFERENCES \w+ \(.*?\))?),?")
+_CONSTRAINT = re.compile(
+    r"    (?P<text>(?:UNIQUE|PRIMARY KEY) \(.*?\)|FOREIGN KEY \(.*?\) REFERENCES \w+ \(.*?\)),?"
+)
 
 
 def page() -> str:
