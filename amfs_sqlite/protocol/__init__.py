@@ -2,6 +2,7 @@
 
 from typing import Protocol, runtime_checkable
 
+from amfs_sqlite.protocol.access import Access
 from amfs_sqlite.protocol.agents import Agents
 from amfs_sqlite.protocol.branches import Branches
 from amfs_sqlite.protocol.changes import Changes
@@ -13,9 +14,11 @@ from amfs_sqlite.protocol.groups import Groups
 from amfs_sqlite.protocol.integrity import Integrity
 from amfs_sqlite.protocol.lifecycle import Lifecycle
 from amfs_sqlite.protocol.outcomes import Outcomes
+from amfs_sqlite.protocol.pulls import Pulls
 from amfs_sqlite.protocol.retention import Retention
 from amfs_sqlite.protocol.search import Search
 from amfs_sqlite.protocol.statistics import Statistics
+from amfs_sqlite.protocol.tags import Tags
 from amfs_sqlite.protocol.traces import Traces
 
 
@@ -33,6 +36,7 @@ class AmfsAdapter(
 
 
 __all__ = [
+    "Access",
     "Agents",
     "AmfsAdapter",
     "Branches",
@@ -45,8 +49,10 @@ __all__ = [
     "Integrity",
     "Lifecycle",
     "Outcomes",
+    "Pulls",
     "Retention",
     "Search",
     "Statistics",
+    "Tags",
     "Traces",
 ]

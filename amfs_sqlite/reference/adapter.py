@@ -25,11 +25,23 @@ from amfs_sqlite.models import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.protocol import Agents, AmfsAdapter, Branches, Events, Graph, Groups, Traces
+from amfs_sqlite.protocol import (
+    Access,
+    Agents,
+    AmfsAdapter,
+    Branches,
+    Events,
+    Graph,
+    Groups,
+    Pulls,
+    Tags,
+    Traces,
+)
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.records.branches import MergeResult
 from amfs_sqlite.reference import (
+    access,
     agents,
     branches,
     commits,
@@ -39,9 +51,11 @@ from amfs_sqlite.reference import (
     groups,
     integrity,
     outcomes,
+    pulls,
     retention,
     search,
     statistics,
+    tags,
     traces,
 )
 from amfs_sqlite.reference.branch_entries import ReferenceBranch
@@ -55,7 +69,7 @@ from amfs_sqlite.rules.retention import Signature, Under
 
 
 @named
-class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph, Branches):
+class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph, Branches, Access, Tags, Pulls):
     """Keeps everything in memory while it is open; after ``close`` it is gone for good.
 
     Each operation works on a copy of the state, which becomes the state when all of it is done:
@@ -415,6 +429,23 @@ class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph, Branc
     ) -> int:
         copied_count = branches.fork_agent(self._store, source_agent_id, target_agent_id, branch=branch)
         return await told(self._store, self._feed, copied_count)
+
+    grant_branch_access = operation(access.grant_branch_access)
+    revoke_branch_access = operation(access.revoke_branch_access)
+    list_branch_access = operation(access.list_branch_access)
+    check_branch_access = operation(access.check_branch_access)
+
+    create_tag = operation(tags.create_tag)
+    get_tag = operation(tags.get_tag)
+    list_tags = operation(tags.list_tags)
+    delete_tag = operation(tags.delete_tag)
+
+    create_pull_request = operation(pulls.create_pull_request)
+    get_pull_request = operation(pulls.get_pull_request)
+    list_pull_requests = operation(pulls.list_pull_requests)
+    update_pull_request_status = operation(pulls.update_pull_request_status)
+    add_pr_review = operation(pulls.add_pr_review)
+    list_pr_reviews = operation(pulls.list_pr_reviews)
 
     def on_branch(self, name: str) -> ReferenceBranch:
         return ReferenceBranch(self._store, self._feed, name)

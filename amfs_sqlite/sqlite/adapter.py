@@ -25,7 +25,18 @@ from amfs_sqlite.models import (
     SearchQuery,
     VerifyReport,
 )
-from amfs_sqlite.protocol import Agents, AmfsAdapter, Branches, Events, Graph, Groups, Traces
+from amfs_sqlite.protocol import (
+    Access,
+    Agents,
+    AmfsAdapter,
+    Branches,
+    Events,
+    Graph,
+    Groups,
+    Pulls,
+    Tags,
+    Traces,
+)
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.protocol.integrity import Progress
 from amfs_sqlite.protocol.transfer import Transfer
@@ -35,6 +46,7 @@ from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.retention import Signature, Under
 from amfs_sqlite.rules.transfer import ExportReport, ImportReport
 from amfs_sqlite.sqlite import (
+    access,
     agents,
     branches,
     commits,
@@ -44,9 +56,11 @@ from amfs_sqlite.sqlite import (
     groups,
     integrity,
     outcomes,
+    pulls,
     retention,
     search,
     statistics,
+    tags,
     traces,
 )
 from amfs_sqlite.sqlite.branch_entries import SqliteBranch
@@ -59,7 +73,9 @@ from amfs_sqlite.sqlite.transfer.importing import Import
 
 
 @named
-class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events, Agents, Groups, Graph, Branches):
+class SqliteAdapter(
+    AmfsAdapter, Transfer, Traces, Events, Agents, Groups, Graph, Branches, Access, Tags, Pulls
+):
     """The AMFS adapter protocol on one SQLite file; ``":memory:"`` keeps it in memory.
 
     ``outcomes`` is the outcome policy. The default, ``AMFS_0_3``, is AMFS's contract, under which a
@@ -446,6 +462,23 @@ class SqliteAdapter(AmfsAdapter, Transfer, Traces, Events, Agents, Groups, Graph
     merge_branch = writing(branches.merge_branch)
     rollback_to_timestamp = writing(branches.rollback_to_timestamp)
     fork_agent = writing(branches.fork_agent)
+
+    grant_branch_access = writing(access.grant_branch_access)
+    revoke_branch_access = writing(access.revoke_branch_access)
+    list_branch_access = reading(access.list_branch_access)
+    check_branch_access = reading(access.check_branch_access)
+
+    create_tag = writing(tags.create_tag)
+    get_tag = reading(tags.get_tag)
+    list_tags = reading(tags.list_tags)
+    delete_tag = writing(tags.delete_tag)
+
+    create_pull_request = writing(pulls.create_pull_request)
+    get_pull_request = reading(pulls.get_pull_request)
+    list_pull_requests = reading(pulls.list_pull_requests)
+    update_pull_request_status = writing(pulls.update_pull_request_status)
+    add_pr_review = writing(pulls.add_pr_review)
+    list_pr_reviews = reading(pulls.list_pr_reviews)
 
     def on_branch(self, name: str) -> SqliteBranch:
         return SqliteBranch(self._database, name)

@@ -15,6 +15,7 @@ from amfs_sqlite.rules.confidence import AMFS_0_3
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
 from amfs_sqlite.sync import (
+    access,
     activity,
     agents,
     branches,
@@ -30,9 +31,11 @@ from amfs_sqlite.sync import (
     outcomes,
     priorities,
     priors,
+    pulls,
     reuse,
     search,
     statistics,
+    tags,
     traces,
     writes,
 )
@@ -214,6 +217,26 @@ class SyncSqliteAdapter(AdapterABC):
     merge_branch = writing(branches.merge_branch)
     rollback_to_timestamp = writing(branches.rollback_to_timestamp)
     fork_agent = writing(branches.fork_agent)
+
+    # branch access
+    grant_branch_access = writing(access.grant_branch_access)
+    revoke_branch_access = writing(access.revoke_branch_access)
+    list_branch_access = reading(access.list_branch_access)
+    check_branch_access = reading(access.check_branch_access)
+
+    # tags
+    create_tag = writing(tags.create_tag)
+    get_tag = reading(tags.get_tag)
+    list_tags = reading(tags.list_tags)
+    delete_tag = writing(tags.delete_tag)
+
+    # pull requests
+    create_pull_request = writing(pulls.create_pull_request)
+    get_pull_request = reading(pulls.get_pull_request)
+    list_pull_requests = reading(pulls.list_pull_requests)
+    update_pull_request_status = writing(pulls.update_pull_request_status)
+    add_pr_review = writing(pulls.add_pr_review)
+    list_pr_reviews = reading(pulls.list_pr_reviews)
 
     # changes, outcomes
     def watch(self, entity_path: str, callback: Callback) -> WatchHandle:
