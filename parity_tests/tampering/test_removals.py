@@ -12,6 +12,7 @@ from amfs_sqlite import SqliteAdapter, StoreError
 from amfs_sqlite.rules.hashing import integrity_chain
 from parity_tests.ledger import proves
 from parity_tests.tampering.edited import change, found_after, shown
+from parity_tests.tampering.test_branches import EMPTIED as OF_BRANCHES
 
 REMOVED = {
     "first commit": (
@@ -58,6 +59,29 @@ EMPTIED = {
 }
 UNNOTICED = ("idempotency",)
 UNOPENED = ("meta",)
+BESIDE = (
+    "agent_group_members",
+    "agent_groups",
+    "agents",
+    "branch_access",
+    "digests",
+    "dismissed_clusters",
+    "events",
+    "graph_edges",
+    "outcome_paths",
+    "outcome_reads",
+    "outcome_vectors",
+    "pull_requests",
+    "pull_reviews",
+    "recalls",
+    "reuse_events",
+    "tags",
+    "trace_entries",
+    "traces",
+    "vectors",
+)
+"""What is kept beside the log, and held by no digest."""
+INVENTED = {"INTEGER": "1", "REAL": "0.5", "TEXT": "'x'", "BLOB": "x'00'"}
 DERIVED = {
     "a tag that leads elsewhere": (
         "UPDATE entry_tags SET tag = 'other'",
@@ -105,7 +129,7 @@ async def test_every_table_was_emptied_here(untouched: Path) -> None:
             for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             if not name.startswith(("text_index_", "sqlite_"))
         }
-    assert tables == {*EMPTIED, *UNNOTICED, *UNOPENED, "erasures"}
+    assert tables == {*EMPTIED, *OF_BRANCHES, *UNNOTICED, *UNOPENED, *BESIDE, "erasures"}
 
 
 @proves("tampering.removed")
@@ -114,6 +138,17 @@ async def test_what_requests_stood_for_can_be_forgotten_unnoticed(
     untouched: Path, path: str, table: str
 ) -> None:
     assert await found_after(untouched, path, f"DELETE FROM {table}") == []
+
+
+@proves("tampering.beside")
+@pytest.mark.parametrize("table", BESIDE)
+async def test_what_is_beside_the_log_can_be_invented_unnoticed(
+    untouched: Path, path: str, table: str
+) -> None:
+    with closing(sqlite3.connect(untouched)) as raw:
+        types = [row[2] for row in raw.execute(f"PRAGMA table_info({table})")]
+    row = ", ".join(INVENTED[each] for each in types)
+    assert await found_after(untouched, path, f"INSERT INTO {table} VALUES ({row})") == []
 
 
 @proves("tampering.removed")
