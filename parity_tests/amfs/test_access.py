@@ -38,7 +38,9 @@ def test_access_is_granted_changed_and_revoked(sdk_adapter: SyncSqliteAdapter) -
         answered: object = sdk_adapter.revoke_branch_access("trial", "api_key", "k")
         assert answered is None
     assert sdk_adapter.check_branch_access("trial", "k") is None
-    assert [each.grantee_id for each in sdk_adapter.list_branch_access("trial")] == ["alice"]
+    assert [each.grantee_id for each in list[BranchAccess](sdk_adapter.list_branch_access("trial"))] == [
+        "alice"
+    ]
     with pytest.raises(AdapterError, match="must be an amfs_core BranchAccess"):
         sdk_adapter.grant_branch_access({})  # type: ignore[arg-type]
 
@@ -62,6 +64,6 @@ def test_a_grantee_whom_many_threads_grant_access_has_one_grant(tmp_path: Path) 
             lambda each=each: each.grant_branch_access(grant()) for each in (one, other) * (THREADS // 2)
         ]
         granted = at_once(*calls)
-        listed = one.list_branch_access("trial")
+        listed = list[BranchAccess](one.list_branch_access("trial"))
     assert len(listed) == 1
     assert {each.id for each in granted} == {listed[0].id}

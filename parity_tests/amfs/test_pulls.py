@@ -20,6 +20,10 @@ def review(pr_id: str, namespace: str = "default") -> PRReview:
     return PRReview(pr_id=pr_id, namespace=namespace, reviewer="bob", status=status, comment="good")
 
 
+def ids(adapter: SyncSqliteAdapter, namespace: str) -> list[str]:
+    return [each.id for each in list[PullRequest](adapter.list_pull_requests(namespace))]
+
+
 @proves("pulls.sdk")
 def test_a_request_is_made_reviewed_and_said_to_be_merged(sdk_adapter: SyncSqliteAdapter) -> None:
     made = sdk_adapter.create_pull_request(pull())
@@ -66,7 +70,7 @@ def test_requests_and_reviews_are_kept_in_the_namespace_that_is_meant(tmp_path: 
         assert adapter.add_pr_review(review("2", "other")).namespace == "other"
         adapter.update_pull_request_status("2", "closed", namespace="other")
         asked = ("default", "team", "other")
-        listed = [[each.id for each in adapter.list_pull_requests(namespace)] for namespace in asked]
+        listed = [ids(adapter, namespace) for namespace in asked]
         assert listed == [["1"], ["1"], ["2"]]
         assert [len(adapter.list_pr_reviews("2", namespace)) for namespace in asked] == [0, 0, 1]
         assert adapter.get_pull_request("2", "team") is None

@@ -32,8 +32,11 @@ from amfs_sqlite import (
 from amfs_sqlite.models import MAIN_BRANCH, Change, ChangeEvent
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
 from amfs_sqlite.records.agents import Agent
+from amfs_sqlite.records.branches import MergeResult
 from amfs_sqlite.records.events import Event
 from amfs_sqlite.records.graph import GraphEdge, GraphNeighborQuery
+from amfs_sqlite.records.pulls import PullRequest
+from amfs_sqlite.records.tags import Tag
 from amfs_sqlite.records.traces import DecisionTrace
 from parity_tests import ledger
 from parity_tests.adapters import AdapterFactory
@@ -259,6 +262,38 @@ class FollowsEveryRelationAdapter(ReferenceAdapter):
         return await super().graph_neighbors(query.model_copy(update={"relation": None}), branch=branch)
 
 
+class MergesByHalfAdapter(ReferenceAdapter):
+    """Lets main win where nobody chose a side, instead of merging nothing."""
+
+    async def merge_branch(self, name: str, **options: Any) -> MergeResult:
+        result = await super().merge_branch(name, **options)
+        return result if result.status == "merged" else await super().merge_branch(name, strategy="main_wins")
+
+
+class LetsAnybodyInAdapter(ReferenceAdapter):
+    """Takes anybody's grant for that of an API key."""
+
+    async def check_branch_access(self, branch_name: str, api_key_id: str) -> str | None:
+        grants = await self.list_branch_access(branch_name)
+        return next((each.permission for each in grants if each.grantee_id == api_key_id), None)
+
+
+class MovesTagsAdapter(ReferenceAdapter):
+    """Gives a name again that is given already."""
+
+    async def create_tag(self, tag: Tag) -> Tag:
+        if await self.get_tag(tag.name):
+            await self.delete_tag(tag.name)
+        return await super().create_tag(tag)
+
+
+class ForgetsWhoMergedAdapter(ReferenceAdapter):
+    """Notes of a request that it was merged or closed, and nobody who did it."""
+
+    async def update_pull_request_status(self, pr_id: str, status: str, **options: Any) -> PullRequest:
+        return await super().update_pull_request_status(pr_id, status, **options | {"by": ""})
+
+
 SOUND = ReferenceAdapter.__name__
 BASIC = ("Lifecycle", "Entries")
 """Without these nothing can be tried."""
@@ -291,6 +326,10 @@ BROKEN: Sequence[tuple[type[ReferenceAdapter], str]] = (
     (ListsAgentsByNameAdapter, "agents.order"),
     (DeletesWhatIsNotThereAdapter, "groups.left"),
     (FollowsEveryRelationAdapter, "graph.hops"),
+    (LetsAnybodyInAdapter, "access.checked"),
+    (MovesTagsAdapter, "tags.once"),
+    (ForgetsWhoMergedAdapter, "pulls.status"),
+    (MergesByHalfAdapter, "branches.conflict"),
 )
 """Every adapter that breaks a promise, and the promise."""
 

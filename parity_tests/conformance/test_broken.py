@@ -20,6 +20,7 @@ NEEDS_ANOTHER = {
     "Changes": {"watch.in-place"},
     "Agents": {"agents.activity", "agents.enriched"},
     "Traces": {"traces.erased"},
+    "Pulls": {"pulls.unmerged"},
     "Retention": {f"retention.{name}" for name in ("heard", "logged", "not-found", "outcomes", "results")},
 }
 

@@ -28,12 +28,15 @@ from amfs_sqlite import (
     SqliteAdapter,
     Write,
 )
-from amfs_sqlite.protocol import Branches, Groups
+from amfs_sqlite.protocol import Branches, Groups, Pulls, Tags
+from amfs_sqlite.records.access import BranchAccess
 from amfs_sqlite.records.agents import AgentCapability, AgentProfile, MemoryContract
 from amfs_sqlite.records.branches import Branch
 from amfs_sqlite.records.events import Event
 from amfs_sqlite.records.graph import GraphEdge, GraphNeighborQuery
 from amfs_sqlite.records.groups import AgentGroup
+from amfs_sqlite.records.pulls import PRReview, PullRequest
+from amfs_sqlite.records.tags import Tag
 from amfs_sqlite.records.traces import DecisionTrace, TraceEntry
 from parity_tests.adapters import KINDS, AdapterOpener
 from parity_tests.agent.wrong import GIVEN, Unprintable, admits, answer
@@ -67,12 +70,19 @@ GIVEN_EDGE = GraphEdge(
 GIVEN_GROUP_ID = f"{2:032x}"
 """Of the first group of a store: the store's own id is the first that is drawn."""
 GIVEN_QUERY = GraphNeighborQuery(entity="a")
+GIVEN_ACCESS = BranchAccess(branch_name="trial", grantee_type="api_key", grantee_id="k", granted_by="alice")
+GIVEN_TAG = Tag(name="t", tagged_at=FixedClock().now(), created_by="alice")
+GIVEN_PULL = PullRequest(title="t", source_branch="trial", created_by="alice")
+GIVEN_REVIEW = PRReview(pr_id="pr", reviewer="bob", status="commented")
 NEEDED: Mapping[str, Any] = {
+    "access": GIVEN_ACCESS,
     "account_id": "acc",
     "agent_id": "alice",
     "agent_ids": [],
+    "api_key_id": "k",
     "author": "alice",
     "branch": "trial",
+    "branch_name": "trial",
     "capabilities": [],
     "cluster_id": "c",
     "contracts": [],
@@ -90,18 +100,25 @@ NEEDED: Mapping[str, Any] = {
     "event_id": "e",
     "follow": False,
     "group": AgentGroup(name="g"),
+    "grantee_id": "k",
+    "grantee_type": "api_key",
     "group_id": GIVEN_GROUP_ID,
     "idempotency_key": "once",
     "keep_last": 1,
     "key": "1",
     "name": "trial",
     "positions": [],
+    "pr": GIVEN_PULL,
+    "pr_id": "pr",
     "profile": AgentProfile(),
     "query": SearchQuery(),
     "record": outcome("success", "p/1"),
     "refs": [at("p", "1")],
+    "review": GIVEN_REVIEW,
     "session_id": "s",
     "source_agent_id": "alice",
+    "status": "open",
+    "tag": GIVEN_TAG,
     "target_agent_id": "copy",
     "timestamp": "2026-01-01",
     "trace": GIVEN_TRACE,
@@ -157,6 +174,13 @@ async def create_branch(adapter: Any, bent: Branch) -> object:
     return await adapter.create_branch(named)
 
 
+async def made_anew(adapter: Any, bent: Tag) -> object:
+    """A tag made and deleted again: its name is free for the next."""
+    tag = await adapter.create_tag(bent)
+    await adapter.delete_tag(tag.name)
+    return tag
+
+
 LISTED = CommitEntry(entity_path="p", key="1", version=1)
 MODELS: Mapping[str, tuple[BaseModel, Call]] = {
     "an entry": (draft("w"), lambda adapter, bent: adapter.write(bent)),
@@ -198,6 +222,10 @@ MODELS: Mapping[str, tuple[BaseModel, Call]] = {
         Branch(name="new", created_by="alice"),
         create_branch,
     ),
+    "access": (GIVEN_ACCESS, lambda adapter, bent: made(adapter, "grant_branch_access", bent)),
+    "a tag": (GIVEN_TAG, made_anew),
+    "a pull request": (GIVEN_PULL, lambda adapter, bent: made(adapter, "create_pull_request", bent)),
+    "a review": (GIVEN_REVIEW, lambda adapter, bent: made(adapter, "add_pr_review", bent)),
     "an edge": (GIVEN_EDGE, lambda adapter, bent: made(adapter, "upsert_graph_edge", bent)),
     "a query of the graph": (GIVEN_QUERY, lambda adapter, bent: made(adapter, "graph_neighbors", bent)),
     "a query": (SearchQuery(), lambda adapter, bent: adapter.search(bent)),
@@ -217,6 +245,18 @@ OURS = {
         "head_commit_id",
         "base_commit_id",
     ),
+    BranchAccess: ("id", "namespace", "granted_at"),
+    Tag: ("id", "namespace", "created_at"),
+    PullRequest: (
+        "namespace",
+        "created_at",
+        "updated_at",
+        "merged_at",
+        "merged_by",
+        "closed_at",
+        "closed_by",
+    ),
+    PRReview: ("namespace", "created_at"),
     AgentGroup: ("id", "namespace", "member_count", "created_at", "updated_at"),
     Event: ("id", "namespace"),
     DecisionTrace: ("id", "namespace"),
@@ -234,6 +274,10 @@ async def all_kinds(tmp_path: Path, clock: FixedClock) -> AsyncIterator[list[Amf
             assert (await adapter.create_agent_group(AgentGroup(name="g"))).id == GIVEN_GROUP_ID
             assert isinstance(adapter, Branches)
             await adapter.create_branch(Branch(name="trial", created_by="alice"))
+            assert isinstance(adapter, Tags)
+            await adapter.create_tag(GIVEN_TAG.model_copy(update={"name": "trial"}))
+            assert isinstance(adapter, Pulls)
+            await adapter.create_pull_request(GIVEN_PULL.model_copy(update={"id": "pr"}))
             await adapter.write(draft("p", "1"))
             await adapter.write(draft("p", "1", 2))
             await adapter.write(private("1", "k", agent="1"))
