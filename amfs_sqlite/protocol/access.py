@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from amfs_sqlite.records.access import BranchAccess
+from amfs_sqlite.records.access import BranchAccess, Permission
 
 
 @runtime_checkable
@@ -27,6 +27,6 @@ class Access(Protocol):
         """The grants for a branch by ``granted_at``, the newest first, then by type and id of the grantee."""
         ...
 
-    async def check_branch_access(self, branch_name: str, api_key_id: str) -> str | None:
-        """What a grantee of type ``api_key`` may do on a branch: ``read``, ``read_write``, or None."""
+    async def check_branch_access(self, branch_name: str, api_key_id: str) -> Permission | None:
+        """What a grantee of type ``api_key`` may do on a branch; None where nothing was granted."""
         ...

@@ -31,6 +31,7 @@ from amfs_sqlite import (
 )
 from amfs_sqlite.models import MAIN_BRANCH, Change, ChangeEvent
 from amfs_sqlite.protocol.changes import Callback, WatchHandle
+from amfs_sqlite.records.access import Permission
 from amfs_sqlite.records.agents import Agent
 from amfs_sqlite.records.branches import MergeResult
 from amfs_sqlite.records.events import Event
@@ -273,7 +274,7 @@ class MergesByHalfAdapter(ReferenceAdapter):
 class LetsAnybodyInAdapter(ReferenceAdapter):
     """Takes anybody's grant for that of an API key."""
 
-    async def check_branch_access(self, branch_name: str, api_key_id: str) -> str | None:
+    async def check_branch_access(self, branch_name: str, api_key_id: str) -> Permission | None:
         grants = await self.list_branch_access(branch_name)
         return next((each.permission for each in grants if each.grantee_id == api_key_id), None)
 
