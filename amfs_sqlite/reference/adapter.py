@@ -415,20 +415,27 @@ class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph, Branc
         strategy: str = "fast_forward",
         resolve_conflicts: Mapping[str, str] | None = None,
     ) -> MergeResult:
-        merged = branches.merge_branch(
-            self._store, name, strategy=strategy, resolve_conflicts=resolve_conflicts
+        return await told(
+            self._store,
+            self._feed,
+            branches.merge_branch(self._store, name, strategy=strategy, resolve_conflicts=resolve_conflicts),
         )
-        return await told(self._store, self._feed, merged)
 
     async def rollback_to_timestamp(self, agent_id: str, branch: str, timestamp: datetime | str) -> int:
-        changed_count = branches.rollback_to_timestamp(self._store, agent_id, branch, timestamp)
-        return await told(self._store, self._feed, changed_count)
+        return await told(
+            self._store,
+            self._feed,
+            branches.rollback_to_timestamp(self._store, agent_id, branch, timestamp),
+        )
 
     async def fork_agent(
         self, source_agent_id: str, target_agent_id: str, *, branch: str = MAIN_BRANCH
     ) -> int:
-        copied_count = branches.fork_agent(self._store, source_agent_id, target_agent_id, branch=branch)
-        return await told(self._store, self._feed, copied_count)
+        return await told(
+            self._store,
+            self._feed,
+            branches.fork_agent(self._store, source_agent_id, target_agent_id, branch=branch),
+        )
 
     grant_branch_access = operation(access.grant_branch_access)
     revoke_branch_access = operation(access.revoke_branch_access)

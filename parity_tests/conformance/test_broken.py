@@ -19,6 +19,7 @@ KINDS = [kind for kind, _ in BROKEN]
 NEEDS_ANOTHER = {
     "Changes": {"watch.in-place"},
     "Agents": {"agents.activity", "agents.enriched"},
+    "Branches": {f"branches.{name}" for name in ("erased", "heard", "logged", "recorded")},
     "Traces": {"traces.erased"},
     "Pulls": {"pulls.unmerged"},
     "Retention": {f"retention.{name}" for name in ("heard", "logged", "not-found", "outcomes", "results")},

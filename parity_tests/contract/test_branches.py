@@ -19,7 +19,7 @@ from amfs_sqlite.protocol import Branches
 from amfs_sqlite.records.branches import Branch
 from amfs_sqlite.rules.hashing import integrity_chain
 from parity_tests.contract.soundness import is_sound
-from parity_tests.drafts import at, draft, private
+from parity_tests.drafts import draft, private
 from parity_tests.ledger import proves
 from parity_tests.state import plain, refused
 
@@ -83,11 +83,6 @@ async def test_a_branch_comes_back_whole_and_knows_what_it_was_made_over(
     found = await adapter.get_branch("trial")
     assert found is not None
     assert found.head_commit_id == own.commit_id
-    log = await adapter.list_commits()
-    assert [(commit.branch, commit.parent_ids) for commit in log] == [
-        ("trial", (written.commit_id,)),
-        ("main", ()),
-    ]
     assert await adapter.get_branch("none") is None
 
 
@@ -112,8 +107,7 @@ async def test_of_eight_that_make_one_branch_one_does(adapter: Branched) -> None
     attempts = [make(adapter, mood=number) for number in range(8)]
     results = await asyncio.gather(*attempts, return_exceptions=True)
     refusals = [each for each in results if isinstance(each, InvalidArgumentError)]
-    assert len(refusals) == 7
-    assert "'trial' is a branch already" in str(refusals[0])
+    assert [each.argument for each in refusals] == ["name"] * 7
     assert [plain(branch) for branch in await adapter.list_branches()] == [
         plain(each) for each in results if isinstance(each, Branch)
     ]
@@ -194,8 +188,6 @@ async def test_a_branch_of_a_branch_shows_what_that_showed(adapter: Branched) ->
     assert (await adapter.merge_branch("inner")).merged_entries == 1
     assert await shown(adapter, "outer") == [("a", 3, "later"), ("b", 2, "inner")]
     assert await shown(adapter) == [("a", 1, 1), ("b", 2, "too late"), ("c", 1, "main")]
-    [commit] = await adapter.list_commits(limit=1)
-    assert (commit.branch, commit.message) == ("outer", "merge inner")
     assert await is_sound(adapter)
 
 
@@ -210,16 +202,10 @@ async def test_what_is_private_on_a_branch_is_its_authors(adapter: Branched) -> 
     assert [entry.key for entry in await branch.list(viewer="alice")] == ["open", "own"]
     assert await branch.read("svc/a", "own", viewer="bob") is None
     assert [each.version for each in await branch.history("svc/a", "open", viewer="bob")] == [1]
-    await adapter.write(draft(key="own", agent="bob"))
-    seen = await adapter.list_commits(viewer="bob")
-    assert [entry.key for commit in seen for entry in commit.entries] == ["own", "open"]
     assert await adapter.fork_agent("bob", "copy", branch="trial") == 0
-    await adapter.merge_branch("trial", strategy="branch_wins")
+    await adapter.merge_branch("trial")
     assert await adapter.read("svc/a", "own", viewer="bob") is None
     assert await adapter.read("svc/a", "own", viewer="alice") is not None
-    await adapter.erase([at(key="own")], author="owner")
-    [commit] = await adapter.list_commits(limit=1, viewer="bob")
-    assert (commit.branch, [(each.key, each.version) for each in commit.entries]) == ("main", [("own", 1)])
     assert await is_sound(adapter)
 
 
@@ -234,9 +220,6 @@ async def test_a_request_is_of_its_branch(adapter: Branched) -> None:
     assert plain(again) == plain(first)
     with pytest.raises(IdempotencyConflictError):
         await adapter.write(draft(key="a", value=2), idempotency_key="k")
-    recorded = await adapter.recorded_result("k", author="alice")
-    assert recorded is not None
-    assert (recorded.commit.branch, plain(recorded.entries)) == ("trial", [plain(first)])
     batch = [draft(key="b"), draft(key="b", value=2)]
     written = await branch.write_batch(batch, idempotency_key="batch")
     assert [each.version for each in written] == [1, 2]
@@ -244,21 +227,6 @@ async def test_a_request_is_of_its_branch(adapter: Branched) -> None:
     assert list(await branch.write_batch([])) == []
     assert await shown(adapter) == [("a", 1, 1)]
     assert await is_sound(adapter)
-
-
-@proves("branches.heard")
-async def test_watches_hear_of_main_and_of_what_is_merged_there(adapter: Branched) -> None:
-    heard: list[tuple[str, int, Any]] = []
-    await adapter.watch(None, lambda entry: heard.append((entry.key, entry.version, entry.value)))
-    await make(adapter)
-    await put(adapter, "a", "trial", "trial")
-    assert heard == []
-    await put(adapter, "b", "main", MAIN_BRANCH)
-    assert heard == [("b", 1, "main")]
-    await adapter.merge_branch("trial")
-    assert heard == [("b", 1, "main"), ("a", 1, "trial")]
-    changes = [event.entry async for event in adapter.changes(follow=False)]
-    assert [(each.key, each.version, each.value) for each in changes] == heard
 
 
 NO_BRANCH: dict[str, Callable[[Any], Awaitable[object]]] = {
@@ -276,19 +244,19 @@ NO_BRANCH: dict[str, Callable[[Any], Awaitable[object]]] = {
     "fork": lambda adapter: adapter.fork_agent("alice", "copy", branch="none"),
 }
 WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
-    "name is ''; a branch needs": lambda adapter: make(adapter, ""),
-    "name is 'main'; a branch needs": lambda adapter: make(adapter, "main"),
-    "name 'trial' is a branch already": make,
-    "name has 4097": lambda adapter: make(adapter, "a" * 4097),
-    "branch.mood is inf": lambda adapter: make(adapter, "new", mood=float("inf")),
-    "branch is a dict": lambda adapter: adapter.create_branch({"name": "new"}),
-    "strategy is 'ours'": lambda adapter: adapter.merge_branch("trial", strategy="ours"),
-    "resolve_conflicts says 'both'": lambda adapter: adapter.merge_branch(
+    "name: empty": lambda adapter: make(adapter, ""),
+    "name: main": lambda adapter: make(adapter, "main"),
+    "name: given before": make,
+    "name: too long": lambda adapter: make(adapter, "a" * 4097),
+    "branch.mood: no JSON": lambda adapter: make(adapter, "new", mood=float("inf")),
+    "branch: a dict": lambda adapter: adapter.create_branch({"name": "new"}),
+    "strategy: unknown": lambda adapter: adapter.merge_branch("trial", strategy="ours"),
+    "resolve_conflicts: no side": lambda adapter: adapter.merge_branch(
         "trial", resolve_conflicts={"svc/a/k": "both"}
     ),
-    "resolve_conflicts is": lambda adapter: adapter.merge_branch("trial", resolve_conflicts=["branch"]),
-    "timestamp is empty": lambda adapter: adapter.rollback_to_timestamp("alice", "trial", ""),
-    "timestamp": lambda adapter: adapter.rollback_to_timestamp("alice", "trial", "yesterday"),
+    "resolve_conflicts: a list": lambda adapter: adapter.merge_branch("trial", resolve_conflicts=["branch"]),
+    "timestamp: empty": lambda adapter: adapter.rollback_to_timestamp("alice", "trial", ""),
+    "timestamp: no instant": lambda adapter: adapter.rollback_to_timestamp("alice", "trial", "yesterday"),
 }
 
 
@@ -296,16 +264,16 @@ WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
 @pytest.mark.parametrize("doing", NO_BRANCH)
 async def test_a_branch_that_was_never_made_is_refused(adapter: Branched, doing: str) -> None:
     error = await refused(adapter, NO_BRANCH[doing](adapter), InvalidArgumentError)
-    assert "'none' was never made; make it with create_branch" in str(error)
+    assert error.argument == "branch"
 
 
 @proves("branches.refused")
-@pytest.mark.parametrize("message", WRONG)
-async def test_what_cannot_be_is_refused_and_nothing_is_done(adapter: Branched, message: str) -> None:
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_what_cannot_be_is_refused_and_nothing_is_done(adapter: Branched, wrong: str) -> None:
     await make(adapter)
     await put(adapter, "k", 1, "trial")
-    error = await refused(adapter, WRONG[message](adapter), InvalidArgumentError)
-    assert message in str(error)
+    error = await refused(adapter, WRONG[wrong](adapter), InvalidArgumentError)
+    assert error.argument == wrong.partition(":")[0]
 
 
 @proves("branches.refused")
@@ -324,7 +292,7 @@ async def test_a_branch_that_is_done_with_is_read_and_not_written(adapter: Branc
     )
     for attempt in doing:
         error = await refused(adapter, attempt, InvalidArgumentError)
-        assert f"'trial' is {ending}" in str(error)
+        assert error.argument == "branch"
     assert await shown(adapter, "trial") == [("a", 2, 2)]
     await make(adapter, "over it", "trial")
     assert await shown(adapter, "over it") == [("a", 2, 2)]
