@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from parity_tests.conformance.failures import LINES_LIMIT, SHOWN_LIMIT
 from parity_tests.conformance.progress import Progress
 from parity_tests.conformance.report import Report
-from parity_tests.conformance.results import Problem, Result, State
+from parity_tests.conformance.results import ROWS, Problem, Result, State
 from parity_tests.ledger import proves
 from parity_tests.nouns import lacking
+
+END = len(ROWS) + 1
+"""Where a report goes on behind its rows of nouns and a line between."""
 
 
 def result(
@@ -40,7 +43,7 @@ def test_the_report_tells_what_was_not_run_and_for_want_of_what() -> None:
     assert rows[0].startswith("Lifecycle   not claimed")
     assert rows[1] == "Entries     holds        1 hold; 1 not run, for want of Commits, Search"
     assert rows[5] == "Search      not claimed  lacks search (1 not run)"
-    assert rows[9] == "Sharing     not claimed  say --shares to claim it (0 not run)"
+    assert rows[END - 2] == "Sharing     not claimed  say --shares to claim it (0 not run)"
     assert rows[-1] == "Everything it claims holds."
     assert report(results, "Entries").holds()
 
@@ -50,8 +53,8 @@ def test_the_report_lists_what_is_promised_and_was_not_tried() -> None:
     kept = result("Entries", "holds", promise="entries.history")
     results = [kept, result("Entries", "not run", "Commits"), result("Search", "not run", "Search")]
     rows = told(results, "Entries")
-    assert rows[11] == "Promised and not tried: 1."
-    assert rows[12].startswith("  Entries: A list keeps the order")
+    assert rows[END] == "Promised and not tried: 1."
+    assert rows[END + 1].startswith("  Entries: A list keeps the order")
     assert rows[-1] == "Everything it claims holds, as far as it was tried."
 
 
@@ -60,11 +63,11 @@ def test_the_report_tells_of_a_failing_test_what_was_promised_first() -> None:
     results = [result("Entries", "holds"), result("Entries", "fails")]
     rows = told(results, "Entries")
     assert rows[1] == "Entries     FAILS        1 hold; 1 fail"
-    assert rows[11].startswith("Entries: A list keeps the order in which keys were first written")
-    assert rows[12:16] == [
+    assert rows[END].startswith("Entries: A list keeps the order in which keys were first written")
+    assert rows[END + 1 : END + 5] == [
         *("  test_it.py::test_it", "  | test_it.py:7: assert 1 == 2", "  | AssertionError: 1 != 2", "")
     ]
-    assert rows[16:] == ["Not everything it claims holds. Tests that fail: 1."]
+    assert rows[END + 5 :] == ["Not everything it claims holds. Tests that fail: 1."]
     assert not report(results, "Entries").holds()
 
 
@@ -96,7 +99,7 @@ def test_equal_failures_are_told_once_and_count_against_the_noun_whose_operation
 @proves("conformance.grouped")
 def test_failures_of_the_most_basic_noun_come_first() -> None:
     results = [failing(noun, "test_it", f"Error: {noun}") for noun in ("Search", "Entries", "Lifecycle")]
-    told_of = [row.split(":")[0] for row in told(results, "Search", "Entries", "Lifecycle")[10:]]
+    told_of = [row.split(":")[0] for row in told(results, "Search", "Entries", "Lifecycle")[END - 1 :]]
     assert [each for each in told_of if each in ("Search", "Entries", "Lifecycle")] == [
         *("Lifecycle", "Entries", "Search")
     ]
@@ -108,7 +111,7 @@ def test_a_report_is_of_bounded_length_unless_all_is_asked_for() -> None:
     results = [failing("Entries", f"test_{n}", f"Error {n}: {long}") for n in range(500)]
     rows = told(results, "Entries")
     assert len(rows) < 20 + SHOWN_LIMIT * (LINES_LIMIT + 6)
-    assert max(map(len, rows)) < 200
+    assert max(map(len, rows[END:])) < 200
     assert (
         rows[-3]
         == f"{500 - SHOWN_LIMIT} more that fail otherwise, in {500 - SHOWN_LIMIT} tests: --all shows them."
