@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from amfs_sqlite import AdapterClosedError, InvalidArgumentError, SqliteAdapter, StoreUnavailableError
+from amfs_sqlite import (
+    AdapterClosedError,
+    InvalidArgumentError,
+    SqliteAdapter,
+    StoreError,
+    StoreUnavailableError,
+)
 from amfs_sqlite.sqlite.database.files import MAX_NAME_BYTES, MAX_PATH_BYTES
 from amfs_sqlite.sqlite.database.guard import LOCK_SUFFIX
 from parity_tests.drafts import draft
@@ -138,6 +144,7 @@ async def test_a_second_name_of_the_same_file_is_refused(tmp_path: Path) -> None
         ("", "no path"),
         ("  ", "no path"),
         ("a\0b", "NUL"),
+        ("a\ud800b", "no file system can hold"),
         ("~nobody-of-this-name/store.db", "home folder"),
         ("folder/", "names a folder"),
         ("folder/.", "names a folder"),
@@ -176,3 +183,15 @@ async def test_a_folder_and_what_lies_behind_a_file_are_refused(tmp_path: Path) 
             await written_and_read(path)
         assert refused.value.path == str(path)
     assert (tmp_path / "file").read_text(encoding="utf-8") == "text"
+
+
+@proves("files.damaged-names")
+async def test_a_schema_whose_text_is_none_is_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    await written_and_read(path)
+    stored = path.read_bytes()  # noqa: ASYNC240 - a test's own file
+    at = stored.index(b"CREATE TABLE head")
+    path.write_bytes(stored[:at] + b"CREATE TABLE h\xffad" + stored[at + 17 :])  # noqa: ASYNC240
+    with pytest.raises(StoreError) as refused:
+        await written_and_read(path)
+    assert "\n" not in str(refused.value)

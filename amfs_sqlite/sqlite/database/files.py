@@ -53,6 +53,8 @@ behind it; check the path, its permissions and the disk
         )
     if not spelled.strip():
         raise StoreUnavailableError(spelled, "no path was given")
+    if not _is_encodable(spelled):
+        raise StoreUnavailableError(spelled, "no file system can hold this name")
     if "\0" in spelled:
         raise StoreUnavailableError(spelled, "a path cannot hold a NUL character")
     if spelled.replace(os.altsep or os.sep, os.sep).rpartition(os.sep)[2] in ("", os.curdir, os.pardir):
@@ -61,6 +63,14 @@ behind it; check the path, its permissions and the disk
         return os.path.realpath(Path(spelled).expanduser())
     except RuntimeError as unknown:
         raise StoreUnavailableError(spelled, "names a home folder that is not known here") from unknown
+
+
+def _is_encodable(name: str) -> bool:
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def prepare(path: str, newest_schema: int) -> None:

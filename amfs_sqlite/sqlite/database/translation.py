@@ -52,6 +52,8 @@ def translated(path: str) -> Iterator[None]:
         raise kind(path, f"SQLite says: {error}") from error
     except UnreadableRowError as error:
         raise StoreCorruptError(path, str(error)) from error
+    except UnicodeDecodeError as error:  # what the driver makes of a damaged schema
+        raise StoreCorruptError(path, "holds text that is none") from error
     except PermissionError as error:
         raise StoreReadOnlyError(path, f"the system says: {error.strerror}") from error
     except OSError as error:

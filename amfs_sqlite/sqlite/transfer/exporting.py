@@ -54,6 +54,8 @@ LEFT_OUT = {
     "graph edge": "SELECT count(*) FROM graph_edges",
     "tag": "SELECT count(*) FROM tags",
     "pull request": "SELECT count(*) FROM pull_requests",
+    "pull review": "SELECT count(*) FROM pull_reviews",
+    "branch grant": "SELECT count(*) FROM branch_access",
     "digest": "SELECT count(*) FROM digests",
     "reuse event": "SELECT count(*) FROM reuse_events",
 }
