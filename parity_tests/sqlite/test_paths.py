@@ -189,9 +189,9 @@ async def test_a_folder_and_what_lies_behind_a_file_are_refused(tmp_path: Path) 
 async def test_a_schema_whose_text_is_none_is_told_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await written_and_read(path)
-    stored = path.read_bytes()  # noqa: ASYNC240 - a test's own file
+    stored = path.read_bytes()
     at = stored.index(b"CREATE TABLE head")
-    path.write_bytes(stored[:at] + b"CREATE TABLE h\xffad" + stored[at + 17 :])  # noqa: ASYNC240
+    path.write_bytes(stored[:at] + b"CREATE TABLE h\xffad" + stored[at + 17 :])
     with pytest.raises(StoreError) as refused:
         await written_and_read(path)
     assert "\n" not in str(refused.value)
