@@ -85,6 +85,8 @@ async def _integrity(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]
 async def _branches(adapter: AmfsAdapter, viewer: str | None) -> dict[str, Any]:
     assert isinstance(adapter, Branches)
     listed = await adapter.list_branches()
+    if not listed:
+        return {}
     return {
         "branches": listed,
         "diffs": [await adapter.diff_branch(branch.name) for branch in listed],

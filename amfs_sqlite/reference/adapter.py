@@ -30,6 +30,7 @@ from amfs_sqlite.protocol import (
     Agents,
     AmfsAdapter,
     Branches,
+    Entries,
     Events,
     Graph,
     Groups,
@@ -454,5 +455,5 @@ class ReferenceAdapter(AmfsAdapter, Traces, Events, Agents, Groups, Graph, Branc
     add_pr_review = operation(pulls.add_pr_review)
     list_pr_reviews = operation(pulls.list_pr_reviews)
 
-    def on_branch(self, name: str) -> ReferenceBranch:
+    def on_branch(self, name: str) -> Entries:
         return ReferenceBranch(self._store, self._feed, name)

@@ -24,9 +24,8 @@ ID_DIGITS = 32
 def prepared(given: Branch, branch_id: str, namespace: str, now: datetime) -> Branch:
     """A branch to be made under this id. Raises InvalidArgumentError."""
     own = {"id": branch_id, "namespace": namespace, "status": "active", "branched_at": now, "created_at": now}
-    branch = checked_model(
-        given, Branch, "branch", **own, merged_at=None, merged_by=None, head_commit_id=None
-    )
+    later = dict.fromkeys(("merged_at", "merged_by", "head_commit_id", "base_commit_id"))
+    branch = checked_model(given, Branch, "branch", **own, **later)
     for argument in ("name", "parent_branch", "created_by"):
         check_name(getattr(branch, argument), argument)
     check_optional_name(branch.description, "description")

@@ -30,6 +30,7 @@ from amfs_sqlite.protocol import (
     Agents,
     AmfsAdapter,
     Branches,
+    Entries,
     Events,
     Graph,
     Groups,
@@ -480,5 +481,5 @@ class SqliteAdapter(
     add_pr_review = writing(pulls.add_pr_review)
     list_pr_reviews = reading(pulls.list_pr_reviews)
 
-    def on_branch(self, name: str) -> SqliteBranch:
+    def on_branch(self, name: str) -> Entries:
         return SqliteBranch(self._database, name)
