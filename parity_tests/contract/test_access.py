@@ -94,6 +94,7 @@ WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
 @pytest.mark.parametrize("message", WRONG)
 async def test_what_cannot_be_a_grant_is_refused_and_nothing_is_stored(adapter: Access, message: str) -> None:
     made = await adapter.grant_branch_access(grant())
-    with pytest.raises(InvalidArgumentError, match=message):
+    with pytest.raises(InvalidArgumentError) as refused:
         await WRONG[message](adapter)
+    assert message.startswith(refused.value.argument)
     assert plain(await adapter.list_branch_access("trial")) == [plain(made)]

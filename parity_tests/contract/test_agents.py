@@ -94,8 +94,9 @@ WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
 @proves("agents.refused")
 @pytest.mark.parametrize("message", WRONG)
 async def test_what_no_agent_can_be_or_be_asked_is_refused(adapter: Agents, message: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=message):
+    with pytest.raises(InvalidArgumentError) as refused:
         await WRONG[message](adapter)
+    assert message.startswith(refused.value.argument)
     assert list(await adapter.list_agents()) == []
 
 

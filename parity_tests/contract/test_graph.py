@@ -89,8 +89,9 @@ WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
 @proves("graph.refused")
 @pytest.mark.parametrize("message", WRONG)
 async def test_what_no_edge_or_question_can_be_is_refused(adapter: Graph, message: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=message):
+    with pytest.raises(InvalidArgumentError) as refused:
         await WRONG[message](adapter)
+    assert message.startswith(refused.value.argument)
     assert (await adapter.graph_stats()).total_edges == 0
 
 

@@ -124,8 +124,9 @@ WRONG: dict[str, Callable[[Any, str], Awaitable[object]]] = {
 @pytest.mark.parametrize("message", WRONG)
 async def test_what_cannot_be_is_refused_and_nothing_is_stored(adapter: Groups, message: str) -> None:
     made = await adapter.create_agent_group(group(agent_ids=["z"]))
-    with pytest.raises(InvalidArgumentError, match=message):
+    with pytest.raises(InvalidArgumentError) as refused:
         await WRONG[message](adapter, made.id)
+    assert message.startswith(refused.value.argument)
     assert plain(await adapter.list_agent_groups()) == [plain(made)]
 
 

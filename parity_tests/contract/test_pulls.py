@@ -149,8 +149,9 @@ async def test_of_several_that_give_one_id_at_once_one_succeeds(adapter: Pulls) 
     assert [type(each) for each in said if isinstance(each, Exception)] == [InvalidArgumentError] * 7
     assert plain(await adapter.list_pull_requests()) == [plain(each) for each in made]
     await adapter.add_pr_review(review(id="r", comment="first"))
-    with pytest.raises(InvalidArgumentError, match="id 'r' is a review already"):
+    with pytest.raises(InvalidArgumentError) as refused:
         await adapter.add_pr_review(review(id="r", comment="second"))
+    assert refused.value.argument == "id"
     assert [each.comment for each in await adapter.list_pr_reviews("1")] == ["first"]
 
 
@@ -183,8 +184,9 @@ WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
 @pytest.mark.parametrize("message", WRONG)
 async def test_what_cannot_be_is_refused_and_nothing_is_stored(adapter: Pulls, message: str) -> None:
     made = await adapter.create_pull_request(pull("1"))
-    with pytest.raises(InvalidArgumentError, match=message):
+    with pytest.raises(InvalidArgumentError) as refused:
         await WRONG[message](adapter)
+    assert message.startswith(refused.value.argument)
     assert plain(await adapter.list_pull_requests()) == [plain(made)]
     for pr_id in ("1", "gone"):
         assert list(await adapter.list_pr_reviews(pr_id)) == []

@@ -46,8 +46,9 @@ async def test_a_tag_comes_back_whole_under_its_own_id(adapter: Tags, clock: Fix
 @proves("tags.once")
 async def test_a_name_is_given_once_until_it_is_deleted(adapter: Tags) -> None:
     first = await adapter.create_tag(tag())
-    with pytest.raises(InvalidArgumentError, match="name 'v1' is a tag already"):
+    with pytest.raises(InvalidArgumentError) as refused:
         await adapter.create_tag(tag(branch="trial"))
+    assert refused.value.argument == "name"
     assert plain(await adapter.list_tags()) == [plain(first)]
     await adapter.delete_tag("v1")
     assert await adapter.get_tag("v1") is None
@@ -101,6 +102,7 @@ WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
 @pytest.mark.parametrize("message", WRONG)
 async def test_what_cannot_be_a_tag_is_refused_and_nothing_is_stored(adapter: Tags, message: str) -> None:
     made = await adapter.create_tag(tag())
-    with pytest.raises(InvalidArgumentError, match=message):
+    with pytest.raises(InvalidArgumentError) as refused:
         await WRONG[message](adapter)
+    assert message.startswith(refused.value.argument)
     assert plain(await adapter.list_tags()) == [plain(made)]
