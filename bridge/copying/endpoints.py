@@ -21,7 +21,6 @@ Use = Literal["source", "target", "trial"]
 Failures = tuple[type[Exception], ...]
 SERVERS = {"http": "http", "https": "http", "postgres": "postgres", "postgresql": "postgres"}
 API_KEY = "AMFS_API_KEY"
-PATIENCE_S = 10
 IN_MEMORY = ":memory:"
 PACKAGES = {"postgres": "amfs-adapter-postgres", "http": "amfs-adapter-http"}
 UNREACHABLE = (401, 403, 429, 502, 503, 504)
@@ -198,10 +197,8 @@ def _postgres(dsn: str, namespace: str, use: Use) -> Endpoint:
     failures: Failures = (*refusals, psycopg.Error)
     name = _without_secrets(dsn)
     try:
-        # Its adapter would go on trying for long where there is none, and tell of every try.
+        # The adapter's pool would go on trying for long where there is none, and tell of every try.
         psycopg.connect(dsn, connect_timeout=CONNECT_TIMEOUT_S).close()
-        # The adapter's pool would go on trying for long.
-        psycopg.connect(dsn, connect_timeout=PATIENCE_S).close()
         adapter = PostgresAdapter(dsn, namespace=namespace, auto_schema=use == "target")
     except failures as failed:
         raise EndpointError(name, first_line(failed)) from failed

@@ -1,4 +1,4 @@
-"""All versions that an adapter holds on main, and how many other branches have."""
+"""All versions that an adapter holds on main, which of them are current, and what other branches have."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,13 +8,23 @@ from amfs_core.models import BranchStatus, MemoryEntry
 from amfs_sqlite.models import MAIN_BRANCH
 from bridge.copying import kinds, plan
 from bridge.copying.endpoints import ALL_THERE_IS, Endpoint
-from bridge.copying.plan import Versions
+from bridge.copying.plan import Current, Versions
 
 
 def versions(end: Endpoint, paths: Iterable[str] = ()) -> Versions:
     """Every version on main, by address; of these ``paths`` too where they have to be asked for."""
     with end.told():
         return plan.by_address(entry for entry in _listed(end, paths) if entry.branch == MAIN_BRANCH)
+
+
+def current(end: Endpoint, listed: Versions) -> Current:
+    """What is current on main of these keys: nothing of one that was withdrawn, whose versions stay."""
+    with end.told():
+        found: list[MemoryEntry] = end.adapter.list()
+        if not end.lists_all:
+            for path in sorted({path for path, _ in listed} - {entry.entity_path for entry in found}):
+                found += end.adapter.list(path)
+    return {(each.entity_path, each.key): each for each in found if each.branch == MAIN_BRANCH}
 
 
 def on_branches(end: Endpoint) -> dict[str, int]:

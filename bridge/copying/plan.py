@@ -14,8 +14,11 @@ from bridge.copying.report import LeftOut
 
 Address = tuple[str, str]
 Versions = dict[Address, dict[int, MemoryEntry]]
+Current = Mapping[Address, MemoryEntry]
 Timed = tuple[datetime, Address, int, MemoryEntry]
 ENTRIES = "entries"
+NOT_CURRENT = "in the source no listed version of it is current: it was archived or erased, or is hidden"
+LOST = "the source lists no version {} before it: that was pruned, erased or archived, or is hidden"
 
 
 @dataclass(slots=True)
@@ -35,12 +38,18 @@ def by_address(entries: Iterable[MemoryEntry]) -> Versions:
     return dict(found)
 
 
-def planned(source: Versions, target: Versions, end: Endpoint) -> Plan:
-    """The writes that make the target hold what the source does, the oldest first."""
+def planned(source: Versions, current: Current, target: Versions, end: Endpoint) -> Plan:
+    """The writes that make the target hold what the source does, the oldest first.
+
+    A key is left out where the target would answer with a version that is not ``current`` in the source.
+    """
     plan = Plan()
     taken: dict[tuple[str, ...], Address] = {end.place(*address): address for address in target}
     timed: list[Timed] = []
     for address, versions in sorted(source.items()):
+        if address not in current or current[address].version != max(versions):
+            plan.left_out += _left(versions.values(), NOT_CURRENT)
+            continue
         of_place = taken.setdefault(end.place(*address), address)
         if of_place != address:
             reason = f"in a directory it is the same as {spelled(of_place)}"
@@ -69,25 +78,34 @@ def _in_order(timed: Sequence[Timed]) -> list[MemoryEntry]:
 
 def _of_one_key(
     plan: Plan, end: Endpoint, versions: Mapping[int, MemoryEntry], there: Mapping[int, MemoryEntry]
-) -> Iterator[Timed]:
-    """What of one key is to be written, each at a moment that is not before the version ahead of it."""
+) -> list[Timed]:
+    """What of one key is to be written, each at a moment that is not before the version ahead of it.
+
+    Nothing where a version is in neither place: what lies before it would be current in the target.
+    """
+    timed: list[Timed] = []
     newest = max(there, default=0)
     at = datetime.min.replace(tzinfo=UTC)
     numbers = sorted(versions)
     for place, number in enumerate(numbers):
         entry, other = versions[number], there.get(number)
+        if number > newest + 1:
+            unwritten = [each for *_, each in timed] + [versions[each] for each in numbers[place:]]
+            plan.left_out += _left(unwritten, LOST.format(newest + 1))
+            return []
         conflict = _conflict(entry, other, newest)
         reason = conflict or (end.unusable_entry(entry) if other is None else None)
         if reason is not None:
             rest = (versions[each] for each in numbers[place:])
             plan.left_out += _left(rest, reason, is_conflict=conflict is not None)
-            return
+            return timed
         if other is not None:
             plan.held += 1
             continue
         newest = number
         at = max(at, _aware(entry.provenance.written_at))
-        yield at, (entry.entity_path, entry.key), number, entry
+        timed.append((at, (entry.entity_path, entry.key), number, entry))
+    return timed
 
 
 def _conflict(entry: MemoryEntry, other: MemoryEntry | None, newest: int) -> str | None:

@@ -30,11 +30,12 @@ class Copy:
         """
         with unreadable() as passed_over:
             main = entries.versions(self._source)
-        for told in passed_over:
+            current = entries.current(self._source, main)
+        for told in dict.fromkeys(passed_over):
             self._writer.leave(LeftOut(kind=ENTRIES, reason=told))
         branches = entries.on_branches(self._source)
         held = entries.versions(self._target, _paths(main))
-        planned = plan.planned(main, held, self._target)
+        planned = plan.planned(main, current, held, self._target)
         self._writer.left_out += planned.left_out
         with self._source.told():
             agents = entries.authors(self._source, (one for each in main.values() for one in each.values()))

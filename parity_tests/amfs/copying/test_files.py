@@ -1,6 +1,8 @@
 """From a file to another one, into a directory of the SDK's file adapter, and back."""
 
+import io
 import shutil
+from contextlib import redirect_stdout
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -219,9 +221,93 @@ def test_a_version_that_a_directory_cannot_read_is_told(source: Path, tmp_path: 
     (damaged,) = directory.rglob("v004_current.json")
     damaged.write_text("{", encoding="utf-8")
     done = copied(directory, tmp_path / "back.db")
-    assert (done.code, done.counts("stored")) == (1, {"entries": 4})
-    (told,) = done.report["leftOut"]
+    assert (done.code, done.counts("stored")) == (1, {"entries": 1})
+    told, *others = done.report["leftOut"]
     assert "v004_current.json" in told["reason"]
+    # The newest that can be read is not what was current.
+    assert [each["version"] for each in others] == [1, 2, 3]
+
+
+def let_go(path: Path, *command: str) -> None:
+    """Run a command that takes something out of a file."""
+    with redirect_stdout(io.StringIO()):
+        assert main([*command, "--yes", "--db", str(path)]) == 0
+
+
+@proves("copying.withdrawn")
+@pytest.mark.parametrize("command", [("archive",), ("erase", "svc", "k", "--at", "2")])
+@pytest.mark.parametrize("name", ["copy.db", "tree/"])
+def test_what_was_withdrawn_does_not_come_to_life(
+    tmp_path: Path, command: tuple[str, ...], name: str
+) -> None:
+    source, target = tmp_path / "memory.db", f"{tmp_path}/{name}"
+    with SyncSqliteAdapter(source) as memory:
+        memory.write(entry("svc", "k", 1, 0))
+        memory.write(entry("svc", "k", 2, 1, ttl_at=FIRST - timedelta(days=365)))
+        memory.write(entry("svc", "other", 1, 2))
+    let_go(source, *command)
+    done = copied(source, target)
+    assert (done.code, done.report["isComplete"], done.report["conflictCount"]) == (1, False, 0)
+    assert set(done.left_out()) >= {"svc/k@1"}
+    assert "archived or erased" in done.left_out()["svc/k@1"]
+    back = tmp_path / "back.db"
+    copied(target, back)
+    assert [each["key"] for each in versions(back)] == ["other"]
+
+
+@proves("copying.withdrawn")
+def test_what_was_withdrawn_after_it_was_copied_is_told(tmp_path: Path) -> None:
+    source, target = tmp_path / "memory.db", tmp_path / "copy.db"
+    with SyncSqliteAdapter(source) as memory:
+        memory.write(entry("svc", "k", 1, 0, ttl_at=FIRST - timedelta(days=365)))
+    assert copied(source, target).code == 0
+    let_go(source, "archive")
+    done = copied(source, target)
+    assert (done.code, list(done.left_out())) == (1, ["svc/k@1"])
+
+
+@proves("copying.pruned")
+@pytest.mark.parametrize("name", ["copy.db", "tree/"])
+def test_a_key_whose_old_versions_are_gone_is_left_out_and_is_no_conflict(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "memory.db"
+    with SyncSqliteAdapter(source) as memory:
+        for number in range(3):
+            memory.write(entry("svc", "k", number, number))
+        memory.write(entry("svc", "other", 1, 4))
+    let_go(source, "prune", "--keep-last", "1")
+    done = copied(source, f"{tmp_path}/{name}")
+    assert (done.code, done.report["conflictCount"], done.counts("stored")) == (1, 0, {"entries": 1})
+    assert list(done.left_out()) == ["svc/k@3"]
+    assert "pruned, erased or archived" in done.left_out()["svc/k@3"]
+
+
+@proves("copying.pruned")
+def test_an_old_version_does_not_come_to_be_current_where_one_between_is_gone(tmp_path: Path) -> None:
+    source, target = tmp_path / "memory.db", tmp_path / "copy.db"
+    with SyncSqliteAdapter(source) as memory:
+        memory.write(entry("svc", "k", "old", 0, ttl_at=FIRST - timedelta(days=365)))
+    let_go(source, "archive")
+    with SyncSqliteAdapter(source) as memory:
+        memory.write(entry("svc", "k", "new", 1))
+    done = copied(source, target)
+    assert (done.code, done.report["conflictCount"]) == (1, 0)
+    assert done.left_out().keys() == {"svc/k@1", "svc/k@3"}
+    assert versions(target) == []
+
+
+@proves("copying.pruned")
+def test_what_was_copied_before_it_was_pruned_goes_on(tmp_path: Path) -> None:
+    source, target = tmp_path / "memory.db", tmp_path / "copy.db"
+    with SyncSqliteAdapter(source) as memory:
+        for number in range(2):
+            memory.write(entry("svc", "k", number, number))
+    copied(source, target)
+    let_go(source, "prune", "--keep-last", "1")
+    with SyncSqliteAdapter(source) as memory:
+        memory.write(entry("svc", "k", 2, 2))
+    done = copied(source, target)
+    assert (done.code, done.counts("stored"), done.counts("held")) == (0, {"entries": 1}, {"entries": 1})
+    assert [each["value"] for each in versions(target)] == [0, 1, 2]
 
 
 @proves("copying.dry-run")
