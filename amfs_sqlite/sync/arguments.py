@@ -4,21 +4,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE
-from amfs_sqlite.rules.limits import check_name
+from amfs_sqlite.rules.limits import check_name, unacceptable
 from amfs_sqlite.sqlite.transaction import Transaction
 
 Theirs = TypeVar("Theirs", bound=BaseModel)
 
 
 def checked(given: object, kind: type[Theirs], argument: str) -> Theirs:
-    """A model of this kind. Raises InvalidArgumentError for anything else."""
+    """A model of this kind, made again of its fields: the SDK looks at none that is set later.
+
+    Raises InvalidArgumentError for anything else, and for a field that the model would not take.
+    """
     if not isinstance(given, kind):
         raise InvalidArgumentError(argument, f"is {quoted(given)}; it must be an amfs_core {kind.__name__}")
-    return given
+    try:
+        return type(given).model_validate(given.model_dump(warnings=False))
+    except ValidationError as refused:
+        raise unacceptable(refused) from refused
 
 
 def in_its_own(namespace: str, own: str) -> str:

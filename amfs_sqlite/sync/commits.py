@@ -2,20 +2,18 @@
 
 from amfs_core.models import Commit
 
-from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE, MAIN_BRANCH
 from amfs_sqlite.models import Commit as StoredCommit
 from amfs_sqlite.rules.limits import check_is_text, check_whole_number
 from amfs_sqlite.sqlite import commits, told
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sync.arguments import under
+from amfs_sqlite.sync.arguments import checked, under
 from amfs_sqlite.sync.translation import ours, theirs
 
 
 def save_commit(tx: Transaction, commit: Commit) -> None:
     """Add a commit, or what it says to the one of its id that a ``write_batch`` made."""
-    if not isinstance(commit, Commit):
-        raise InvalidArgumentError("commit", f"is {quoted(commit)}; it must be an amfs_core Commit")
+    commit = checked(commit, Commit, "commit")
     with under(tx, commit.namespace, commit.branch):
         told.save(tx, ours(commit, StoredCommit, "commit"))
 

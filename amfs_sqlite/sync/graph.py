@@ -6,7 +6,6 @@ from amfs_core.models import GraphEdge, GraphNeighborQuery
 
 from amfs_sqlite.models import DEFAULT_NAMESPACE, MAIN_BRANCH
 from amfs_sqlite.records import graph as records
-from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite import graph
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync.arguments import checked, under
@@ -16,9 +15,7 @@ from amfs_sqlite.sync.translation import ours, theirs
 def upsert_graph_edge(
     tx: Transaction, edge: GraphEdge, *, namespace: str = DEFAULT_NAMESPACE, branch: str = MAIN_BRANCH
 ) -> GraphEdge:
-    # Here already: on the way NaN becomes null.
-    encode(checked(edge, GraphEdge, "edge").provenance, "provenance")
-    given = ours(edge, records.GraphEdge, "edge")
+    given = ours(checked(edge, GraphEdge, "edge"), records.GraphEdge, "edge")
     with under(tx, namespace):
         return theirs(graph.upsert_graph_edge(tx, given, branch=branch), GraphEdge)
 

@@ -70,6 +70,8 @@ def _about(tx: Transaction, entity_path: str | None, since: datetime | None) -> 
     """Outcomes about exactly this path, newest first."""
     for report in outcome_log.reports(tx, Asked(about=entity_path, since=since)):
         record = their_outcome(report.record)
+        if record is None:
+            continue
         paths = record.entity_paths or entity_paths_of(sorted(evidence.outcome_read_keys(record)))
         if entity_path is None or entity_path in paths:
             yield record

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from amfs_core import evidence
 from amfs_core.models import MemoryEntry, OutcomeRecord
 
-from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import OutcomeEffect
 from amfs_sqlite.models import OutcomeRecord as StoredRecord
 from amfs_sqlite.rules.commits import check_signature
@@ -21,6 +20,7 @@ from amfs_sqlite.sqlite.drafts import CommitDraft
 from amfs_sqlite.sqlite.outcome_log import Asked
 from amfs_sqlite.sqlite.recalls import Found
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.arguments import checked
 from amfs_sqlite.sync.entries import read_at_version
 from amfs_sqlite.sync.translation import ours, shown_entry, stored_entry, their_outcome
 
@@ -35,8 +35,7 @@ def commit_outcome(
 
     ``embedding`` is of the task that it was about.
     """
-    if not isinstance(record, OutcomeRecord):
-        raise InvalidArgumentError("record", f"is {quoted(record)}; it must be an amfs_core OutcomeRecord")
+    record = checked(record, OutcomeRecord, "record")
     stored = ours(record, StoredRecord, "record")
     check_record(stored, tx.policy)
     check_signature(stored.agent_id, "", None, None)
@@ -137,12 +136,15 @@ def list_outcomes(
     limit: int = 1000,
     outcome_ref: str | None = None,
 ) -> list[OutcomeRecord]:
-    """Newest report first. ``since`` is inclusive; ``entity_path`` narrows to what cites entries below it."""
+    """Newest report first. ``since`` is inclusive; ``entity_path`` narrows to what cites entries below it.
+    Those of a type that the SDK does not have are left out of the page.
+    """
     check_optional_text(entity_path, "entity_path")
     check_optional_text(outcome_ref, "outcome_ref")
     check_whole_number(limit, "limit")
     asked = Asked(below=entity_path, since=check_instant(since, "since"), outcome_ref=outcome_ref)
-    return [their_outcome(report.record) for report in outcome_log.reports(tx, asked, limit=limit)]
+    found = (their_outcome(report.record) for report in outcome_log.reports(tx, asked, limit=limit))
+    return [record for record in found if record is not None]
 
 
 def count_outcomes(tx: Transaction, *, entity_path: str | None = None, since: datetime | None = None) -> int:

@@ -68,7 +68,7 @@ def similar_outcomes(
     asked = Asked(about=entity_path, since=check_instant(since, "since"), has_vector=True)
     found = [(_likeness(report, embedding), report) for report in outcome_log.reports(tx, asked)]
     near = sorted((pair for pair in found if pair[0] >= min_similarity), key=lambda pair: -pair[0])
-    return [_row(report, similarity) for similarity, report in near[:k]]
+    return _rows((report, similarity) for similarity, report in near[:k])
 
 
 def action_stats(
@@ -78,7 +78,7 @@ def action_stats(
     check_is_text(entity_path, "entity_path")
     check_whole_number(limit, "limit")
     asked = Asked(about=entity_path, since=check_instant(since, "since"), has_actions=True)
-    return [_row(report, 1.0) for report in outcome_log.reports(tx, asked, limit=limit)]
+    return _rows((report, 1.0) for report in outcome_log.reports(tx, asked, limit=limit))
 
 
 class _Credit(NamedTuple):
@@ -124,8 +124,10 @@ def evidence_near(
 
 
 def _credits(report: Report, similarity: float) -> Iterable[tuple[str, _Credit]]:
-    """What it says of each key that it cites: failed attempts first."""
+    """What it says of each key that it cites: failed attempts first. Nothing, of a type the SDK has not."""
     record = their_outcome(report.record)
+    if record is None:
+        return
     for attempt in record.attempts:
         for key in attempt.causal_entry_keys:
             yield key, _Credit(report.outcome_id, False, similarity, record.committed_at)
@@ -165,8 +167,13 @@ def _likeness(report: Report, embedding: Sequence[float]) -> float:
     return cosine_similarity(list(vector), list(embedding))
 
 
-def _row(report: Report, similarity: float) -> dict[str, Any]:
-    record = their_outcome(report.record)
+def _rows(found: Iterable[tuple[Report, float]]) -> list[dict[str, Any]]:
+    """Without those of a type that the SDK does not have."""
+    told = ((their_outcome(report.record), similarity) for report, similarity in found)
+    return [_row(record, similarity) for record, similarity in told if record is not None]
+
+
+def _row(record: OutcomeRecord, similarity: float) -> dict[str, Any]:
     bags = {"session_metadata": record.session_metadata or {}, "covariates": record.covariates or None}
     return {
         "outcome_ref": record.outcome_ref,

@@ -6,12 +6,12 @@ from typing import Any
 
 from amfs_core.models import DecisionTrace, TraceEntry
 
-from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.records.traces import DecisionTrace as StoredTrace
 from amfs_sqlite.rules.traces import spellings
 from amfs_sqlite.sqlite import entries, traces
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sync.translation import ours, theirs
+from amfs_sqlite.sync.arguments import checked
+from amfs_sqlite.sync.translation import all_theirs, ours, theirs
 
 
 def save_trace(tx: Transaction, trace: DecisionTrace) -> DecisionTrace:
@@ -20,8 +20,7 @@ def save_trace(tx: Transaction, trace: DecisionTrace) -> DecisionTrace:
     Where nothing is stored at the address of a read, and one entry at what its path and key may have been
     before the SDK put them together, it is that one.
     """
-    if not isinstance(trace, DecisionTrace):
-        raise InvalidArgumentError("trace", f"is {quoted(trace)}; it must be an amfs_core DecisionTrace")
+    trace = checked(trace, DecisionTrace, "trace")
     read = [_found(tx, entry) for entry in trace.causal_entries]
     given = ours(trace.model_copy(update={"causal_entries": read}), StoredTrace, "trace")
     return theirs(traces.save_trace(tx, given), DecisionTrace)
@@ -65,7 +64,7 @@ def list_traces(
         since=since,
         until=until,
     )
-    return [theirs(trace, DecisionTrace) for trace in found]
+    return all_theirs(found, DecisionTrace)
 
 
 def count_traces(
@@ -102,7 +101,7 @@ def list_traces_for_entry(
     found = traces.list_traces_for_entry(
         tx, agent_id=agent_id, session_id=session_id, written_at=written_at, limit=limit
     )
-    return [theirs(trace, DecisionTrace) for trace in found]
+    return all_theirs(found, DecisionTrace)
 
 
 def share_stats(

@@ -1,7 +1,7 @@
 """The SDK's models as ours and back. Fields that only one side has are kept, never dropped."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
@@ -9,9 +9,10 @@ import pydantic
 import pydantic_core
 from amfs_core import models as sdk
 
-from amfs_sqlite.errors import InvalidArgumentError, quoted
+from amfs_sqlite.errors import AmfsError, InvalidArgumentError, quoted
 from amfs_sqlite.modelling import Model
 from amfs_sqlite.models import MAIN_BRANCH, MemoryEntry, OutcomeRecord
+from amfs_sqlite.rules.values import encode
 from amfs_sqlite.sqlite.recalls import Recall
 
 Ours = TypeVar("Ours", bound=Model)
@@ -47,11 +48,23 @@ PLAIN = (None, list, dict)
 def ours(given: pydantic.BaseModel, kind: type[Ours], argument: str = "model") -> Ours:
     """Our model of the same fields. Raises InvalidArgumentError for what cannot be stored."""
     try:
-        said = json.loads(given.model_dump_json())
+        said = as_json(given.model_dump())
         _leave_out_what_goes_without_saying(given, said)
-        return kind.model_validate_json(json.dumps(said))
+        return kind.model_validate_json(_text(said))
+    except InvalidArgumentError:
+        raise
     except ValueError as error:
         raise InvalidArgumentError(argument, f"cannot be stored: {_first_line(error)}") from error
+
+
+def _text(said: Mapping[str, Any]) -> str:
+    """As JSON. Raises InvalidArgumentError, naming the member, for numbers that it does not have."""
+    try:
+        return json.dumps(said, allow_nan=False)
+    except ValueError:
+        for name, value in said.items():
+            encode(value, name)
+        raise
 
 
 def _leave_out_what_goes_without_saying(given: pydantic.BaseModel, said: dict[str, Any]) -> None:
@@ -77,12 +90,25 @@ def _usual(kind: type[pydantic.BaseModel]) -> Mapping[str, Any]:
 
 
 def theirs(stored: Model, kind: type[Theirs]) -> Theirs:
-    """The SDK's model of the same fields."""
-    return kind.model_validate(stored.model_dump(by_alias=False) | (stored.model_extra or {}))
+    """The SDK's model of the same fields, but for those that it does not take, which are as by default.
+
+    Raises AmfsError where it cannot be made without them.
+    """
+    made = _fitting(stored.model_dump(by_alias=False) | (stored.model_extra or {}), kind)
+    if made is None:
+        raise AmfsError(f"what is stored is no {kind.__name__} of amfs_core: {quoted(stored)}")
+    return made
 
 
-def their_outcome(stored: OutcomeRecord) -> sdk.OutcomeRecord:
-    """A stored report as the SDK has it. Addresses in parts become texts."""
+def all_theirs(stored: Iterable[Model], kind: type[Theirs]) -> list[Theirs]:
+    """As ``theirs``, without those that the SDK's model cannot be made of."""
+    fields = (each.model_dump(by_alias=False) | (each.model_extra or {}) for each in stored)
+    made = (_fitting(each, kind) for each in fields)
+    return [each for each in made if each is not None]
+
+
+def their_outcome(stored: OutcomeRecord) -> sdk.OutcomeRecord | None:
+    """A stored report as the SDK has it, None of a type that it has not. Addresses in parts become texts."""
     texts = [*stored.causal_entry_keys, *(f"{ref.entity_path}/{ref.key}" for ref in stored.refs)]
     fields = (stored.model_extra or {}) | {
         "outcome_ref": stored.outcome_ref,
@@ -92,7 +118,52 @@ def their_outcome(stored: OutcomeRecord) -> sdk.OutcomeRecord:
         "causal_entry_keys": list(dict.fromkeys(texts)),
         "agent_id": stored.agent_id,
     }
-    return sdk.OutcomeRecord.model_validate(fields)
+    return _fitting(fields, sdk.OutcomeRecord)
+
+
+def _fitting(fields: dict[str, Any], kind: type[Theirs]) -> Theirs | None:
+    """The model of these fields without those that it does not take; None where it cannot do without."""
+    try:
+        return kind.model_validate(fields)
+    except pydantic.ValidationError as error:
+        refused = error
+    left: dict[str, Any] = _loose(fields)
+    while True:
+        places = {_place(left, each["loc"]) for each in refused.errors(include_url=False)}
+        if () in places:
+            return None
+        # From behind, so that what stands before in a list keeps its place.
+        for *way, last in sorted(places, reverse=True):
+            del _at(left, way)[last]
+        try:
+            return kind.model_validate(left)
+        except pydantic.ValidationError as error:
+            refused = error
+
+
+def _loose(value: Any) -> Any:
+    """A copy of which parts can be taken out."""
+    if isinstance(value, Mapping):
+        return {name: _loose(each) for name, each in value.items()}
+    return [_loose(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _place(fields: Any, location: Iterable[Any]) -> tuple[Any, ...]:
+    """So much of a location as is there."""
+    place: list[Any] = []
+    for part in location:
+        is_there = part in fields if isinstance(fields, dict) else isinstance(fields, list)
+        if not is_there or (isinstance(fields, list) and type(part) is not int):
+            break
+        place.append(part)
+        fields = fields[part]
+    return tuple(place)
+
+
+def _at(fields: Any, way: Iterable[Any]) -> Any:
+    for part in way:
+        fields = fields[part]
+    return fields
 
 
 def as_json(value: Any) -> Any:
@@ -182,7 +253,10 @@ def shown_entry(stored: MemoryEntry, recall: Recall, branch: str = MAIN_BRANCH) 
     )
     if stored.model_extra or stored.artifact_refs:
         fields.update(_known(stored.model_extra or {}))
-        return sdk.MemoryEntry.model_validate(fields)
+        made = _fitting(fields, sdk.MemoryEntry)
+        if made is None:
+            raise AmfsError(f"what is stored is no MemoryEntry of amfs_core: {quoted(stored)}")
+        return made
     return whole(sdk.MemoryEntry, fields)
 
 
