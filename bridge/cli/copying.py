@@ -46,10 +46,11 @@ def copy(context: click.Context, source: str, target: str, *, dry_run: bool, as_
 
     Both places are named here; MEMORY_DB is not asked. Copied are all versions of all entries on the branch
     main, private and expired ones too, with commits, outcomes, traces, events, agents and graph edges where
-    the target has them, in one namespace. What the target holds already is not written again, so that a copy
-    that was ended goes on when it is run again. Where the target holds something else it is left alone and
-    named. At the end everything is read back; if anything is missing or is not equal there, that is told, and
-    the command ends with 1.
+    the target has them, in one namespace. Groups, tags, pull requests and digests are only counted. A key
+    that was archived or erased, or lacks an earlier version, is left out. What the target holds already is
+    not written again, so that a copy that was ended goes on when it is run again. Where the target holds
+    something else it is left alone and named. At the end everything is read back; if anything was left out,
+    is missing or is not equal there, that is told, and the command ends with 1.
 
     JSON: {"source", "target", "namespace", "dryRun", "isComplete", "kinds": [{"kind", "found", "stored",
     "held", "leftOut", "missing", "reason"}], "leftOutCount", "conflictCount", "leftOut": [{"kind", "reason",
@@ -94,7 +95,11 @@ def _copied(out: Output, report: "CopyReport") -> Iterator[Row]:
     if report.left_out:
         yield from _left_out(out, report)
     if not report.dry_run:
-        words = "everything is there" if report.is_complete else "the target is not equal to the source"
+        words = (
+            "all that a copy takes is there"
+            if report.is_complete
+            else "the target is not equal to the source"
+        )
         yield fact("read back", out.text(words, "" if report.is_complete else "bold red"))
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from amfs_sqlite.models import MAIN_BRANCH
 from bridge.copying.comparing import differences, spelled
 from bridge.copying.endpoints import Endpoint, first_line, is_lacking
+from bridge.copying.report import KindReport
 
 PAGE = 500
 KEEPS_OUTCOMES = "keep_outcome"
@@ -45,7 +46,7 @@ class Kind:
 
 def overrides(endpoint: Endpoint, method: str) -> bool:
     """Whether the adapter does more here than the interface itself, which does nothing."""
-    return getattr(type(endpoint.adapter), method, None) is not getattr(AdapterABC, method)
+    return getattr(type(endpoint.adapter), method, None) is not getattr(AdapterABC, method, None)
 
 
 def _outcomes(end: Endpoint, _agents: Agents) -> list[Any]:
@@ -161,6 +162,29 @@ EDGES = Kind(
 )  # fmt: skip
 ALL = (OUTCOMES, COMMITS, TRACES, EVENTS, AGENTS, EDGES)
 """In the order in which they are copied: outcomes come before entries, the others behind them."""
+
+NOT_TAKEN = {
+    "groups": "list_agent_groups",
+    "tags": "list_tags",
+    "pull requests": "list_pull_requests",
+    "digests": "list_digests",
+}
+"""Kinds that a copy leaves behind, and the method that lists them."""
+
+
+def not_taken(source: Endpoint) -> Iterator[KindReport]:
+    """What the source lists of those kinds, all of it left out; or that it does not list them now."""
+    for name, method in NOT_TAKEN.items():
+        if not overrides(source, method):
+            continue
+        try:
+            count = len(getattr(source.adapter, method)(namespace=source.namespace))
+        except source.failures as failed:
+            if not is_lacking(source, failed):
+                yield KindReport(kind=name, reason=f"the source does not list them: {first_line(failed)}")
+            continue
+        if count:
+            yield KindReport(kind=name, found=count, left_out=count, reason="a copy takes none")
 
 
 @dataclass(slots=True)

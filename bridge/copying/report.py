@@ -53,7 +53,8 @@ class Difference(Model):
 class CopyReport(Model):
     """What a copy did, or with ``dry_run`` would do.
 
-    ``is_complete`` where the target holds all that the source does, equal but for fields ``made`` anew.
+    ``is_complete`` where the target holds all versions on main and all records of the kinds that are copied,
+    equal but for fields ``made`` anew, and the source lists nothing else. What no adapter lists is not told.
     ``left_out`` names the first 100 of ``left_out_count``. ``branches`` counts entries of other branches than
     main, which are not copied.
     """

@@ -63,7 +63,7 @@ class Copy:
             missing=missing[ENTRIES],
         )
         others = [self._told_of(work, left, missing, dry_run=dry_run) for work in works]
-        return self._report((first, *others), branches, dry_run=dry_run)
+        return self._report((first, *others, *kinds.not_taken(self._source)), branches, dry_run=dry_run)
 
     def _leave_out(self, work: Work, held: Versions) -> None:
         """Leave out what the target could store only with harm to what it holds, or to other files."""

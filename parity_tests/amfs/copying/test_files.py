@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 from amfs import AgentMemory
-from amfs_core.models import AgentProfile, Branch, MemoryEntry, OutcomeRecord, OutcomeType
+from amfs_core.exceptions import AMFSError
+from amfs_core.models import (
+    AgentGroup,
+    AgentProfile,
+    Branch,
+    Digest,
+    DigestType,
+    MemoryEntry,
+    OutcomeRecord,
+    OutcomeType,
+    Tag,
+)
 from amfs_filesystem.adapter import FilesystemAdapter
 
 from amfs_sqlite.sync import SyncSqliteAdapter
@@ -336,6 +347,39 @@ def test_one_namespace_is_copied(tmp_path: Path) -> None:
         assert [each.key for each in memory.list()] == ["team"]
 
 
+@proves("copying.not-taken")
+def test_what_a_copy_does_not_take_is_counted_as_left_out(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with SyncSqliteAdapter(source) as memory:
+        memory.create_agent_group(AgentGroup(name="readers"))
+        memory.create_tag(Tag(name="v1", created_by="scout", tagged_at=FIRST))
+        for scope in ("svc/api", "svc"):
+            digest = Digest(digest_type=DigestType.ENTITY, scope=scope, summary={}, compiled_at=FIRST)
+            memory.upsert_digest(digest)
+    done = copied(source, tmp_path / "copy.db")
+    assert (done.code, done.report["isComplete"], done.counts("stored")) == (1, False, EVERYTHING)
+    assert done.counts("leftOut") == {"groups": 1, "tags": 1, "digests": 2}
+    assert done.report["leftOutCount"] == 4
+    assert main(["copy", str(source), "--to", str(tmp_path / "copy.db")]) == 1
+    shown = capsys.readouterr().out
+    assert "left out     2 digests  a copy takes none" in shown
+    assert "all that a copy takes is there" not in shown
+
+
+@proves("copying.not-taken")
+def test_a_kind_that_cannot_be_counted_is_told_and_the_copy_goes_on(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_adapter: SyncSqliteAdapter, namespace: str) -> None:
+        raise AMFSError(f"{namespace} has none to show")
+
+    monkeypatch.setattr(SyncSqliteAdapter, "list_digests", refused)
+    done = copied(source, tmp_path / "copy.db")
+    assert (done.code, done.report["isComplete"], done.counts("stored")) == (1, False, EVERYTHING)
+    assert done.reason("digests") == "the source does not list them: default has none to show"
+
+
 @proves("copying.branches")
 def test_other_branches_are_counted_and_not_copied(source: Path, tmp_path: Path) -> None:
     with opened(source) as memory:
@@ -426,7 +470,7 @@ def test_people_are_told_what_was_copied_what_is_known_and_what_is_left_out(
     assert main(command) == 0
     first = capsys.readouterr().out
     assert "copied       5 versions  1 outcome" in first
-    assert "read back    everything is there" in first
+    assert "read back    all that a copy takes is there" in first
     assert main(command) == 0
     assert "copied       nothing new\nknown        5 versions  1 outcome" in capsys.readouterr().out
     assert main([*command[:3], f"{tmp_path}/tree/"]) == 1
