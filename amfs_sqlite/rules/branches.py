@@ -61,6 +61,8 @@ def not_written(name: str, status: str) -> str:
 
 def never_made(name: str) -> InvalidArgumentError:
     """What is said where there is no branch of this name."""
+    if name == MAIN_BRANCH:
+        return InvalidArgumentError("branch", "'main' is what branches come from; name one that was made")
     return InvalidArgumentError("branch", f"{quoted(name)} was never made; make it with create_branch")
 
 

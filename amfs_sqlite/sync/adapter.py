@@ -39,8 +39,8 @@ from amfs_sqlite.sync import (
     traces,
     writes,
 )
+from amfs_sqlite.sync.arguments import Embedder, check_embedder
 from amfs_sqlite.sync.errors import as_sdk_errors
-from amfs_sqlite.sync.priors import Embedder
 from amfs_sqlite.sync.recalling import RecallCounts
 from amfs_sqlite.sync.surface import peeking, reading, writing
 from amfs_sqlite.sync.watching import Callback, Watches
@@ -71,6 +71,7 @@ class SyncSqliteAdapter(AdapterABC):
         embedder: Embedder | None = None,
     ) -> None:
         with as_sdk_errors():
+            check_embedder(embedder)
             self._database = BlockingDatabase(
                 path,
                 namespace=namespace,
@@ -244,7 +245,9 @@ class SyncSqliteAdapter(AdapterABC):
             return self._watches.watch(entity_path, callback)
 
     def commit_outcome(self, record: OutcomeRecord) -> Sequence[MemoryEntry]:
-        return self._record(record, priors.task_embedding(record, self._embedder))
+        with as_sdk_errors():
+            embedding = priors.task_embedding(record, self._embedder)
+        return self._record(record, embedding)
 
     _record = writing(outcomes.commit_outcome)
     keep_outcome = writing(keeping.keep_outcome)

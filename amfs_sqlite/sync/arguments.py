@@ -2,16 +2,24 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE
-from amfs_sqlite.rules.limits import check_name, unacceptable
+from amfs_sqlite.rules.limits import check_finite, check_name, unacceptable
 from amfs_sqlite.sqlite.transaction import Transaction
 
 Theirs = TypeVar("Theirs", bound=BaseModel)
+
+
+class Embedder(Protocol):
+    """What makes an embedding of a text: an ``amfs_core.embedder.EmbedderABC``."""
+
+    def embed(self, text: str) -> list[float]:
+        """Its embedding."""
+        ...
 
 
 def checked(given: object, kind: type[Theirs], argument: str) -> Theirs:
@@ -25,6 +33,25 @@ def checked(given: object, kind: type[Theirs], argument: str) -> Theirs:
         return type(given).model_validate(given.model_dump(warnings=False))
     except ValidationError as refused:
         raise unacceptable(refused) from refused
+
+
+def check_embedder(embedder: object) -> None:
+    """What makes embeddings, or None."""
+    if embedder is not None and not callable(getattr(embedder, "embed", None)):
+        raise InvalidArgumentError("embedder", f"is {quoted(embedder)}; it needs a method 'embed'")
+
+
+def vector_of(embedder: Embedder, text: str) -> list[float]:
+    """The embedding of a text. Raises InvalidArgumentError where the embedder answers no numbers."""
+    check_embedder(embedder)
+    answer = embedder.embed(text)
+    try:
+        numbers = [float(number) for number in answer]
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError("embedder", f"answers {quoted(answer)}; it must answer numbers") from error
+    for number in numbers:
+        check_finite(number, "embedder's answer")
+    return numbers
 
 
 def in_its_own(namespace: str, own: str) -> str:

@@ -51,7 +51,7 @@ def merge_branch(
 ) -> MergeResult:
     with under(tx, namespace):
         merged = branches.merge_branch(
-            tx, name, strategy=MergeStrategy(strategy).value, resolve_conflicts=resolve_conflicts
+            tx, name, strategy=getattr(strategy, "value", strategy), resolve_conflicts=resolve_conflicts
         )
     return theirs(merged, MergeResult)
 

@@ -19,13 +19,12 @@ from amfs_sqlite.rules.values import decode, encode
 from amfs_sqlite.sqlite import digests
 from amfs_sqlite.sqlite.digests import Asked
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sync.arguments import under
+from amfs_sqlite.sync.arguments import checked, under
 
 
 def upsert_digest(tx: Transaction, digest: Digest) -> None:
     """Store a digest in place of the one of its namespace, branch, type and scope."""
-    if not isinstance(digest, Digest):
-        raise InvalidArgumentError("digest", f"is {quoted(digest)}; it must be an amfs_core Digest")
+    digest = checked(digest, Digest, "digest")
     check_name(digest.scope, "scope")
     encode(digest.summary, "summary")
     compiled_at = check_instant(digest.compiled_at, "compiled_at") or tx.now

@@ -35,6 +35,7 @@ def read(
 ) -> MemoryEntry | None:
     check_asked(entity_path, key, None)
     check_finite(min_confidence, "min_confidence")
+    check_is_text(branch, "branch")
     with tx.elsewhere(branch=branch):
         found = recalls.read(tx, entity_path, key)
     if found is None or found.entry.confidence < min_confidence or is_expired(found.entry.ttl_at, tx.now):
@@ -62,6 +63,7 @@ def list_entries(
     check_optional_text(agent_id, "agent_id")
     check_count(limit, "limit")
     check_whole_number(offset, "offset")
+    check_is_text(branch, "branch")
     with tx.elsewhere(branch=branch):
         found = listings.listed(
             tx,
@@ -89,6 +91,7 @@ def list_expired(
     """Current entries whose ttl has passed, the longest expired first."""
     at = check_instant(now, "now") or tx.now
     check_whole_number(limit, "limit")
+    check_is_text(branch, "branch")
     with tx.elsewhere(branch=branch):
         return [shown(one, branch) for one in listings.expired(tx, at, limit)]
 

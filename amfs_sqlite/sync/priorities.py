@@ -10,7 +10,13 @@ from amfs_core.tiering import PriorityScorer
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MAIN_BRANCH
-from amfs_sqlite.rules.limits import check_finite, check_instant, check_optional_text, check_whole_number
+from amfs_sqlite.rules.limits import (
+    check_finite,
+    check_instant,
+    check_is_text,
+    check_optional_text,
+    check_whole_number,
+)
 from amfs_sqlite.rules.references import splits
 from amfs_sqlite.sqlite import recall_search, recalls
 from amfs_sqlite.sqlite.predicates import Conditions
@@ -60,6 +66,7 @@ def list_by_priority(
     """
     check_whole_number(limit, "limit")
     check_whole_number(offset, "offset")
+    check_is_text(branch, "branch")
     at = check_instant(now, "now") or tx.now
     if branch != MAIN_BRANCH:
         listed = entries.list_entries(tx, branch=branch, scope=scope, agent_id=agent_id)
@@ -82,6 +89,7 @@ def priority_stats(
     branch: str = MAIN_BRANCH,
 ) -> tuple[int, float | None]:
     """How many entries there are and their mean score, None of none."""
+    check_is_text(branch, "branch")
     at = check_instant(now, "now") or tx.now
     if branch != MAIN_BRANCH:
         scorer = PriorityScorer()
@@ -102,8 +110,12 @@ def update_tiers(
     """Set tier (1 hot, 2 warm, 3 archive) and score of entries named as ``path/key``, wherever a ``/`` in it
     belongs; how many there were. What has no score keeps the one it had.
     """
+    for argument, given in (("tier_assignments", tier_assignments), ("scores", scores)):
+        if not isinstance(given, Mapping):
+            raise InvalidArgumentError(argument, f"are {quoted(given)}; give a mapping by path/key")
+    check_is_text(branch, "branch")
     for name, tier in tier_assignments.items():
-        if type(name) is not str or tier not in TIERS:
+        if type(name) is not str or type(tier) is not int or tier not in TIERS:
             raise InvalidArgumentError(
                 "tier_assignments", f"has {quoted(name)}: {quoted(tier)}; give 1, 2 or 3"
             )

@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from amfs_core import evidence
 from amfs_core.actions import (
@@ -30,26 +30,20 @@ from amfs_sqlite.rules.limits import (
 from amfs_sqlite.sqlite import outcome_log
 from amfs_sqlite.sqlite.outcome_log import Asked, Report
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.arguments import Embedder, checked, vector_of
 from amfs_sqlite.sync.translation import their_outcome
 
 TASK_CHARACTERS = 2000
 SMALLEST_TAU = 1e-9
 
 
-class Embedder(Protocol):
-    """What makes an embedding of a text: an ``amfs_core.embedder.EmbedderABC``."""
-
-    def embed(self, text: str) -> list[float]:
-        """Its embedding."""
-        ...
-
-
 def task_embedding(record: OutcomeRecord, embedder: Embedder | None) -> list[float] | None:
     """The embedding of what an outcome was about; None where it says nothing, or nobody makes one."""
-    if embedder is None or not isinstance(record, OutcomeRecord):
+    if embedder is None:
         return None
+    record = checked(record, OutcomeRecord, "record")
     text = " ".join(part for part in (record.situation, record.task_input) if part).strip()
-    return embedder.embed(text[:TASK_CHARACTERS]) if text else None
+    return vector_of(embedder, text[:TASK_CHARACTERS]) if text else None
 
 
 def similar_outcomes(

@@ -17,6 +17,7 @@ from amfs_sqlite.sqlite import recall_search, vectors
 from amfs_sqlite.sqlite.recall_search import Filters
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync import entries, priorities
+from amfs_sqlite.sync.arguments import checked, vector_of
 from amfs_sqlite.sync.rows import entry_of_row
 
 ALL_TIERS = 3
@@ -24,6 +25,8 @@ BY_PRIORITY = "priority"
 
 
 def search(tx: Transaction, query: SearchQuery, *, branch: str = MAIN_BRANCH) -> list[MemoryEntry]:
+    query = checked(query, SearchQuery, "query")
+    check_is_text(branch, "branch")
     filters = asked(query)
     if branch != MAIN_BRANCH:
         return _over_list(tx, query, filters, branch)
@@ -102,15 +105,14 @@ def _over_list(tx: Transaction, query: SearchQuery, filters: Filters, branch: st
 
 def embedded(query: SemanticQuery, embedder: EmbedderABC | None) -> SemanticQuery:
     """The query with its vector: the one it brings, or the embedder's."""
-    if not isinstance(query, SemanticQuery):
-        raise InvalidArgumentError("query", f"is {quoted(query)}; make an amfs_core SemanticQuery")
+    query = checked(query, SemanticQuery, "query")
     if query.embedding is not None:
         return query
     if embedder is None:
         raise InvalidArgumentError(
             "embedder", "is None, and the query brings no embedding; give one of the two"
         )
-    return query.model_copy(update={"embedding": list(embedder.embed(query.text))})
+    return query.model_copy(update={"embedding": vector_of(embedder, query.text)})
 
 
 def nearest(tx: Transaction, query: SemanticQuery) -> list[tuple[MemoryEntry, float]]:

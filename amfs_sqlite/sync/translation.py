@@ -216,7 +216,7 @@ def extra_of(given: sdk.MemoryEntry) -> dict[str, Any]:
     """The fields that have no column of their own and are not as by default, as JSON."""
     fields = given.__dict__
     named = {name for name, nothing in EXTRA.items() if fields.get(name) != nothing}
-    return given.model_dump(mode="json", include=named) if named else {}
+    return as_json(given.model_dump(include=named)) if named else {}
 
 
 def shown_entry(stored: MemoryEntry, recall: Recall, branch: str = MAIN_BRANCH) -> sdk.MemoryEntry:

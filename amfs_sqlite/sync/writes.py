@@ -7,17 +7,19 @@ from typing import Any
 from amfs_core.evidence import inherit_evidence
 from amfs_core.exceptions import VersionConflictError
 from amfs_core.models import MemoryEntry, Provenance
+from pydantic import ValidationError
 
-from amfs_sqlite.errors import InvalidArgumentError
+from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MemoryEntry as StoredEntry
 from amfs_sqlite.rules.commits import check_change_count, check_signature, prepare_entry
-from amfs_sqlite.rules.limits import check_several
+from amfs_sqlite.rules.limits import check_finite, check_name, check_several, check_whole_number, unacceptable
 from amfs_sqlite.rules.values import decode
 from amfs_sqlite.sqlite import commits, entries, recalls
 from amfs_sqlite.sqlite.drafts import CommitDraft
 from amfs_sqlite.sqlite.overlays import is_own
 from amfs_sqlite.sqlite.recalls import Found
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.priorities import TIERS
 from amfs_sqlite.sync.translation import shown_entry, stored_entry
 
 DEFAULT_TIER = MemoryEntry.model_fields["tier"].default
@@ -33,6 +35,7 @@ def write_batch(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryE
     if not entries:
         return []
     check_change_count(len(entries))
+    entries = [_checked(entry) for entry in entries]
     stored = [stored_entry(entry) for entry in entries]
     branches = {entry.branch for entry in entries}
     if len(branches) > 1:
@@ -56,6 +59,26 @@ def write_batch(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryE
     for entry in written:
         entry.commit_id = made.commit_id
     return written
+
+
+def _checked(given: MemoryEntry) -> MemoryEntry:
+    """The entry made again of its fields: the SDK looks at none that is set later."""
+    if not isinstance(given, MemoryEntry):
+        raise InvalidArgumentError("entry", f"is {quoted(given)}; it must be an amfs_core MemoryEntry")
+    fields = given.__dict__
+    if isinstance(signed := fields.get("provenance"), Provenance):
+        fields = fields | {"provenance": signed.__dict__}
+    try:
+        entry = MemoryEntry.model_validate(fields)
+    except ValidationError as refused:
+        raise unacceptable(refused) from refused
+    check_name(entry.branch, "branch")
+    check_whole_number(entry.recall_count, "recall_count")
+    if entry.tier not in TIERS:
+        raise InvalidArgumentError("tier", f"is {quoted(entry.tier)}; give 1, 2 or 3")
+    if entry.priority_score is not None:
+        check_finite(entry.priority_score, "priority_score")
+    return entry
 
 
 def _write(

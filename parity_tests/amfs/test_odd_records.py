@@ -10,6 +10,8 @@ import pytest
 from amfs_core.models import (
     AttemptRecord,
     DecisionTrace,
+    Digest,
+    DigestType,
     Event,
     EventType,
     GraphEdge,
@@ -18,6 +20,7 @@ from amfs_core.models import (
     OutcomeType,
     Provenance,
     SearchQuery,
+    SemanticQuery,
     TraceEntry,
 )
 
@@ -32,7 +35,7 @@ from amfs_sqlite.sync.errors import InvalidArgument
 from parity_tests.amfs.corpus import BEGAN
 from parity_tests.ledger import proves
 
-Call = Callable[[SyncSqliteAdapter], object]
+Call = Callable[[Any], object]
 
 
 def entry(**fields: Any) -> MemoryEntry:
@@ -227,3 +230,79 @@ def test_sets_and_times_are_stored_as_json_has_them(sdk_adapter: SyncSqliteAdapt
     sdk_adapter.commit_outcome(outcome(covariates={"seen": {1, 2}, "at": BEGAN}))
     (told,) = stored(sdk_adapter)
     assert told.covariates == {"seen": [1, 2], "at": BEGAN.isoformat().replace("+00:00", "Z")}
+
+
+def _signed(**fields: Any) -> MemoryEntry:
+    made = entry()
+    for name, value in fields.items():
+        setattr(made.provenance, name, value)
+    return made
+
+
+class _Answers:
+    """An embedder that answers text."""
+
+    def embed(self, text: str) -> Any:
+        return text
+
+
+def digest() -> Digest:
+    return Digest(digest_type=DigestType.ENTITY, scope="svc", summary={})
+
+
+CALLS: dict[str, tuple[str, Call]] = {
+    "list on no branch": ("branch", lambda adapter: adapter.list(branch=None)),
+    "read on no branch": ("branch", lambda adapter: adapter.read("a", "b", branch=[])),
+    "a strategy": ("strategy", lambda adapter: adapter.merge_branch("b", strategy="theirs")),
+    "resolutions": ("resolve_conflicts", lambda adapter: adapter.merge_branch("b", resolve_conflicts="x")),
+    "closing main": ("branch 'main' is", lambda adapter: adapter.close_branch("main")),
+    "merging main": ("branch 'main' is", lambda adapter: adapter.merge_branch("main")),
+    "no tiers": ("tier_assignments", lambda adapter: adapter.update_tiers(None, {})),
+    "no scores": ("scores", lambda adapter: adapter.update_tiers({}, None)),
+    "since": ("since", lambda adapter: adapter.search(_changed(SearchQuery(), "since", "soon"))),
+    "depth": ("depth", lambda adapter: adapter.search(_changed(SearchQuery(), "depth", "x"))),
+    "paths": ("entity_paths", lambda adapter: adapter.search(_changed(SearchQuery(), "entity_paths", 5))),
+    "a digest": (
+        "digest_type",
+        lambda adapter: adapter.upsert_digest(_changed(digest(), "digest_type", "x")),
+    ),
+    "version": ("version", lambda adapter: adapter.write(entry(version="x"))),
+    "recall count as text": ("recall_count", lambda adapter: adapter.write(entry(recall_count="x"))),
+    "recall count below 0": ("recall_count", lambda adapter: adapter.write(entry(recall_count=-5))),
+    "recall count": ("recall_count", lambda adapter: adapter.write(entry(recall_count=2**63))),
+    "tier": ("tier", lambda adapter: adapter.write(entry(tier=99))),
+    "far tier": ("tier", lambda adapter: adapter.write(entry(tier=2**63))),
+    "embedding": ("embedding.0", lambda adapter: adapter.write(entry(embedding=["x"]))),
+    "branch": ("branch", lambda adapter: adapter.write(entry(branch=[]))),
+    "tags": ("provenance.pattern_refs", lambda adapter: adapter.write(_signed(pattern_refs=None))),
+    "written at": ("provenance.written_at", lambda adapter: adapter.write(_signed(written_at=None))),
+    "priority": ("priority_score", lambda adapter: adapter.write(entry(priority_score=math.nan))),
+    "an embedder": ("embedder", lambda adapter: adapter.semantic_search(SemanticQuery(text="x"), 5)),
+    "an answer": ("embedder", lambda adapter: adapter.semantic_search(SemanticQuery(text="x"), _Answers())),
+}
+
+
+@proves("amfs.wrong-calls")
+@pytest.mark.parametrize("wrong", CALLS)
+def test_a_wrong_call_is_refused_by_its_argument(sdk_adapter: SyncSqliteAdapter, wrong: str) -> None:
+    named, call = CALLS[wrong]
+    with pytest.raises(InvalidArgument, match=f"^{named} "):
+        call(sdk_adapter)
+    assert list[MemoryEntry](sdk_adapter.list()) == []
+
+
+@proves("amfs.no-json")
+def test_a_member_of_an_entry_that_json_does_not_have_is_refused(sdk_adapter: SyncSqliteAdapter) -> None:
+    with pytest.raises(InvalidArgument, match="importance_dimensions"):
+        sdk_adapter.write(entry(importance_dimensions={"a": math.nan}))
+    assert list[MemoryEntry](sdk_adapter.list()) == []
+
+
+@proves("amfs.wrong-calls")
+def test_an_embedder_that_cannot_embed_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=r"^embedder is 5"):
+        SyncSqliteAdapter(tmp_path / "memory.db", embedder=5)  # type: ignore[arg-type]
+    with SyncSqliteAdapter(tmp_path / "memory.db", embedder=_Answers()) as adapter:
+        with pytest.raises(InvalidArgument, match=r"^embedder answers 'x'"):
+            adapter.commit_outcome(outcome(task_input="x"))
+        assert stored(adapter) == []
