@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from amfs_sqlite.clock import Clock, IdSource, patience
-from amfs_sqlite.errors import AdapterClosedError, InvalidArgumentError, StoreBusyError
+from amfs_sqlite.errors import AdapterClosedError, AmfsError, InvalidArgumentError, StoreBusyError
 from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_finite, check_name, check_sources
 from amfs_sqlite.sqlite import functions, index, migrate
@@ -106,14 +106,14 @@ class BlockingDatabase:
         self._groups = Groups(self.path, namespace, self._lock)
         self._target = MEMORY
         self._process = os.getpid()
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()
         self._writing_thread: int | None = None
         self._waiting: deque[_Job] = deque()
         self._deferred: set[_Job] = set()
         self._readers: deque[sqlite3.Connection] = deque()
         self._writer: sqlite3.Connection | None = None
         self._unindexed = 0
-        self._has_written = False
+        self._has_written = self._is_ending = False
         self._later = Later(self.settle, LATER_S)
         self.announce: Callable[[], None] = _nobody
         """Called after every commit, by the thread that made it: to be set, and to return at once."""
@@ -201,8 +201,11 @@ class BlockingDatabase:
         if not (self._deferred and self.is_of_this_process):
             return True
         for _ in patience(SETTLE_S):
-            if self._deferred and not self._turn.locked():
-                self._in_turn(self._settle)
+            if self._deferred and self._writing_thread is None and self._turn.acquire(timeout=SETTLE_S):
+                try:
+                    self._in_turn(self._settle)
+                finally:
+                    self._turn.release()
             if not (self._deferred and self.is_open):
                 return True
         return False
@@ -221,6 +224,7 @@ class BlockingDatabase:
     def _close(self) -> None:
         if self._writer is None:
             return
+        self._is_ending = True
         while self._waiting:
             self._run_waiting(self._writer)
         writer, self._writer = self._writer, None
@@ -252,11 +256,13 @@ class BlockingDatabase:
         """Do it while no other thread writes. Raises StoreBusyError where this very one does: what interrupts
         a write, as a signal does, cannot wait for its end.
         """
-        if self._writing_thread == threading.get_ident():
+        this = threading.get_ident()
+        if self._writing_thread == this:
             raise StoreBusyError(self.path, "is being written by this very thread, which was interrupted")
+        # One that can be taken again: a signal may come before it is noted who has it.
         with self._turn:
             try:
-                self._writing_thread = threading.get_ident()
+                self._writing_thread = this
                 if self._writer is not None and self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")  # left by what was interrupted while it was ended
                 return work()
@@ -268,6 +274,8 @@ class BlockingDatabase:
         was when all of it was committed; so it does where others write for longer than ``timeout_s``.
         """
         jobs = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
+        for job in jobs:
+            job.came_to = None
         try:
             answers = self._groups.write(connection, [job.run for job in jobs], timeout_s)
             if timeout_s is not None and any(isinstance(each.error, StoreBusyError) for each in answers):
@@ -285,15 +293,22 @@ class BlockingDatabase:
     def _end(self, jobs: Sequence[_Job], answers: Sequence[Answer]) -> None:
         self._has_written = True
         for job, answer in zip(jobs, answers, strict=True):
-            if job.answer is None:
+            if job in self._deferred and isinstance(answer.error, StoreBusyError) and not self._is_ending:
+                self._waiting.append(job)
+            elif job.answer is None:
                 self._deferred.discard(job)
                 job.end(answer)
         self.announce()
 
     def _index_when_many(self) -> None:
+        """Nobody's write fails for it: what is not indexed is looked through by searches."""
         while self._unindexed >= UNINDEXED_LIMIT:
-            with translated(self.path), self._lock.exclusively(self._connected()):
-                self._unindexed = index.catch_up(self.now_for(self._connected()), UNINDEXED_LIMIT)
+            self._unindexed = 0
+            try:
+                with translated(self.path), self._lock.exclusively(self._connected(), SETTLE_S):
+                    self._unindexed = index.catch_up(self.now_for(self._connected()), UNINDEXED_LIMIT)
+            except AmfsError as error:
+                files.log.warning("the text index could not be brought up to date: %s", error)
 
     def _open(self) -> None:
         with translated(self.path):

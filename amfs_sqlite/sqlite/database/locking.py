@@ -23,6 +23,7 @@ class WriteLock:
         self._timeout_s = timeout_s
         self._guard: Guard = OpenGuard()
         self._identity: tuple[int, int] | None = None
+        self._is_committing = False
         self.was_rolled_back = False
         """Whether the last transaction was not committed, for whoever is interrupted and cannot tell."""
 
@@ -54,6 +55,7 @@ class WriteLock:
 
     def begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
         """Begin it. Raises StoreBusyError, and StoreUnavailableError."""
+        self.was_rolled_back, self._is_committing = True, False
         try:
             self._begin(connection, timeout_s)
         except BaseException:
@@ -66,6 +68,7 @@ class WriteLock:
             if not connection.in_transaction:
                 raise StoreFullError(self._path, "SQLite gave the transaction up")
             # Before the file is in write-ahead mode, its creation waits here for readers to end.
+            self._is_committing = True
             self.patiently(lambda: connection.execute("COMMIT"))
         finally:
             self._end(connection)
@@ -75,9 +78,9 @@ class WriteLock:
         self._end(connection)
 
     def _end(self, connection: sqlite3.Connection) -> None:
-        self.was_rolled_back = connection.in_transaction
+        self.was_rolled_back = connection.in_transaction or not self._is_committing
         try:
-            if self.was_rolled_back:
+            if connection.in_transaction:
                 connection.execute("ROLLBACK")
         finally:
             self._guard.release()
