@@ -181,7 +181,7 @@ def prepare_outcome(record: OutcomeRecord, policy: OutcomePolicy) -> PreparedOut
     return PreparedOutcome(record)
 
 
-def payload_digest(changes: Sequence[PreparedChange], branch: str) -> str:
+def payload_digest(changes: Sequence[PreparedChange], branch: str = MAIN_BRANCH) -> str:
     """What an idempotency key stands for: the request and its branch, without its time and session."""
     payloads = [] if branch == MAIN_BRANCH else [{"branch": branch}]
     return digest(*map(canonical_json, [*payloads, *(_payload(change) for change in changes)]))

@@ -22,6 +22,7 @@ from amfs_sqlite import (
     SearchQuery,
     SqliteAdapter,
 )
+from amfs_sqlite.protocol import Access, Agents, Branches, Events, Graph, Groups, Pulls, Tags, Traces
 from amfs_sqlite.protocol.transfer import Transfer
 from amfs_sqlite.rules.export_reading import ExportReader
 from benchmarks.torture.checking import read_by_hand, settle
@@ -33,13 +34,23 @@ from benchmarks.torture.work import Work, attempt, client_of
 MOST_STEPS = 60
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 AT = EntryRef(entity_path="stage", key="k")
-OPERATIONS = frozenset(
+ALIKE = frozenset(
     name
-    for kind in (AmfsAdapter, Transfer, SqliteAdapter)
-    for name, _ in inspect.getmembers(kind, inspect.isfunction)
+    for noun in (Access, Agents, Branches, Events, Graph, Groups, Pulls, Tags, Traces)
+    for name, _ in inspect.getmembers(noun, inspect.isfunction)
     if not name.startswith("_")
 )
-"""Everything that can be asked of an adapter that stores in a file."""
+"""Operations that all cross by the same two ways as those of entries do."""
+OPERATIONS = (
+    frozenset(
+        name
+        for kind in (AmfsAdapter, Transfer, SqliteAdapter)
+        for name, _ in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_")
+    )
+    - ALIKE
+)
+"""Everything else that can be asked of an adapter that stores in a file."""
 
 
 class Stepping:

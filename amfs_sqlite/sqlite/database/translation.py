@@ -49,7 +49,7 @@ def translated(path: str) -> Iterator[None]:
         raise
     except sqlite3.Error as error:
         kind = _KINDS.get(_code(error), StoreError)
-        raise kind(path, f"SQLite says: {error}") from error
+        raise kind(path, f"SQLite says: {' '.join(str(error).split())}") from error
     except UnreadableRowError as error:
         raise StoreCorruptError(path, str(error)) from error
     except UnicodeDecodeError as error:  # what the driver makes of a damaged schema
