@@ -30,7 +30,7 @@ MEMORY = ":memory:"
 READERS_KEPT = 16
 LATER_S = 0.2
 """How long what was deferred waits for a transaction at most."""
-SETTLE_S = 0.1
+SETTLE_S = 0.5
 """How long whoever reads waits for what was deferred to be written."""
 MAKE_ANOTHER = "make another one on the same file"
 
