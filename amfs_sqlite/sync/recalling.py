@@ -40,7 +40,8 @@ class RecallCounts:
 
     def __init__(self, database: BlockingDatabase) -> None:
         self._database = database
-        self._lock = threading.Lock()
+        # One that can be taken again: the garbage collector may close the adapter on any thread, at any time.
+        self._lock = threading.RLock()
         self._waiting: Counter[Address] = Counter()
         self._under_way: Counter[Address] = Counter()
         self._targets: dict[Address, int] = {}

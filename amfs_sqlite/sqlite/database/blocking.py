@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from amfs_sqlite.clock import Clock, IdSource, patience
@@ -113,7 +114,7 @@ class BlockingDatabase:
         self._readers: deque[sqlite3.Connection] = deque()
         self._writer: sqlite3.Connection | None = None
         self._unindexed = 0
-        self._has_written = self._is_ending = False
+        self._has_written = self._is_ending = self._is_close_due = False
         self._later = Later(self.settle, LATER_S)
         self.announce: Callable[[], None] = _nobody
         """Called after every commit, by the thread that made it: to be set, and to return at once."""
@@ -172,9 +173,7 @@ class BlockingDatabase:
         try:
             answer = self._in_turn(lambda: self._answered(own))
         except BaseException:
-            # Nobody waits for it any more. Whoever has it under way finishes it.
-            with suppress(ValueError):
-                self._waiting.remove(own)
+            self._give_up(own)
             raise
         return self._of(answer)
 
@@ -201,25 +200,39 @@ class BlockingDatabase:
         if not (self._deferred and self.is_of_this_process):
             return True
         for _ in patience(SETTLE_S):
-            if self._deferred and self._writing_thread is None and self._turn.acquire(timeout=SETTLE_S):
-                try:
-                    self._in_turn(self._settle)
-                finally:
-                    self._turn.release()
+            if self._deferred and self._writing_thread is None:
+                self._settle_in_turn()
             if not (self._deferred and self.is_open):
                 return True
         return False
 
+    def _settle_in_turn(self) -> None:
+        try:
+            if self._turn.acquire(timeout=SETTLE_S):
+                self._in_turn(self._settle)
+        finally:
+            # A signal right behind the acquiring leaves nothing that tells of it.
+            try:
+                self._turn.release()
+            except RuntimeError:
+                files.log.debug("what was put off waits on: others write")
+
     def _settle(self) -> None:
-        if self._writer is not None:
+        if self._writer is not None and self._waiting:
             self._run_waiting(self._writer, SETTLE_S)
 
     def close(self) -> None:
-        """Index what is pending and close every connection. Closing twice is closing once."""
+        """Index what is pending and close every connection. Closing twice is closing once.
+
+        Called within a write, as by a signal handler or the garbage collector, it is done behind that.
+        """
         if not self.is_of_this_process:
             return
         self._later.end()
-        self._in_turn(self._close)
+        if self._writing_thread == threading.get_ident():
+            self._is_close_due = True
+        else:
+            self._in_turn(self._close)
 
     def _close(self) -> None:
         if self._writer is None:
@@ -241,10 +254,19 @@ class BlockingDatabase:
 
     def _answered(self, own: _Job) -> Answer:
         """What this job came to, once it was run."""
-        while own.answer is None:
-            self._run_waiting(self._connected())
+        try:
+            while own.answer is None:
+                self._run_waiting(self._connected())
+        except BaseException:
+            self._give_up(own)  # before a close that is due
+            raise
         self._index_when_many()
         return own.answer
+
+    def _give_up(self, own: _Job) -> None:
+        """Nobody waits for it any more. Whoever has it under way finishes it."""
+        with suppress(ValueError):
+            self._waiting.remove(own)
 
     def _of(self, answer: Answer) -> T:  # type: ignore[type-var]  # what the body returned
         if answer.error is not None:
@@ -258,7 +280,11 @@ class BlockingDatabase:
         """
         this = threading.get_ident()
         if self._writing_thread == this:
-            raise StoreBusyError(self.path, "is being written by this very thread, which was interrupted")
+            raise StoreBusyError(
+                self.path,
+                "is being written by this very thread, which was interrupted",
+                "call it after the handler has returned, or from another thread",
+            )
         # One that can be taken again: a signal may come before it is noted who has it.
         with self._turn:
             try:
@@ -268,32 +294,49 @@ class BlockingDatabase:
                 return work()
             finally:
                 self._writing_thread = None
+                if self._is_close_due:
+                    self._close_behind()
+
+    def _close_behind(self) -> None:
+        """Behind what was under way, whose answer stands."""
+        self._is_close_due = False
+        try:
+            self._in_turn(self._close)
+        except AmfsError as error:
+            files.log.warning("what is done at closing could not be done: %s", error)
 
     def _run_waiting(self, connection: sqlite3.Connection, timeout_s: float | None = None) -> None:
         """What waits, the longest waiting first, in one transaction. Interrupted, it waits again, unless that
         was when all of it was committed; so it does where others write for longer than ``timeout_s``.
         """
-        jobs = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
-        for job in jobs:
-            job.came_to = None
+        jobs: list[_Job] = []
         try:
+            with suppress(IndexError):
+                # All in one step: a signal between two would lose what was just taken.
+                jobs.extend(islice(iter(self._waiting.popleft, None), GROUP_LIMIT))
             answers = self._groups.write(connection, [job.run for job in jobs], timeout_s)
             if timeout_s is not None and any(isinstance(each.error, StoreBusyError) for each in answers):
-                self._waiting.extendleft(reversed(jobs))
+                self._put_back(jobs)
             else:
                 self._end(jobs, answers)
         except BaseException:
             came_to = [job.came_to for job in jobs if job.came_to is not None]
-            if self._lock.was_rolled_back or len(came_to) < len(jobs):
-                self._waiting.extendleft(job for job in reversed(jobs) if job.answer is None)
+            if self._lock.was_rolled_back(connection) or len(came_to) < len(jobs):
+                self._put_back([job for job in jobs if job.answer is None])
             else:
                 self._end(jobs, came_to)
             raise
+
+    def _put_back(self, jobs: Sequence[_Job]) -> None:
+        self._waiting.extendleft(reversed(jobs))
+        for job in jobs:
+            job.came_to = None
 
     def _end(self, jobs: Sequence[_Job], answers: Sequence[Answer]) -> None:
         self._has_written = True
         for job, answer in zip(jobs, answers, strict=True):
             if job in self._deferred and isinstance(answer.error, StoreBusyError) and not self._is_ending:
+                job.came_to = None
                 self._waiting.append(job)
             elif job.answer is None:
                 self._deferred.discard(job)

@@ -44,7 +44,7 @@ class Groups:
         except Exception as error:  # noqa: BLE001 - a job may raise anything; its caller gets it
             raised_by_a_body = len(answers) < len(bodies) and not isinstance(error, StoreBusyError)
             if len(bodies) > 1 and raised_by_a_body:
-                return self._write_apart(connection, bodies)
+                return self._write_apart(connection, bodies, timeout_s)
             return [Answer(error=error)] * len(bodies)
         return answers
 
@@ -56,12 +56,14 @@ class Groups:
         if ground is not None:
             ground.settle(connection)
 
-    def _write_apart(self, connection: sqlite3.Connection, bodies: Sequence[Body]) -> list[Answer]:
+    def _write_apart(
+        self, connection: sqlite3.Connection, bodies: Sequence[Body], timeout_s: float | None
+    ) -> list[Answer]:
         try:
-            with translated(self._path), self._lock.exclusively(connection):
+            with translated(self._path), self._lock.exclusively(connection, timeout_s):
                 return [self._write_one(connection, body) for body in bodies]
         except StoreFullError:  # the whole transaction went with one job: what fits may still go in alone
-            return [answer for body in bodies for answer in self.write(connection, [body])]
+            return [answer for body in bodies for answer in self.write(connection, [body], timeout_s)]
         except Exception as error:  # noqa: BLE001 - SQLite gave up the transaction, and all jobs with it
             return [Answer(error=error)] * len(bodies)
 

@@ -24,8 +24,6 @@ class WriteLock:
         self._guard: Guard = OpenGuard()
         self._identity: tuple[int, int] | None = None
         self._is_committing = False
-        self.was_rolled_back = False
-        """Whether the last transaction was not committed, for whoever is interrupted and cannot tell."""
 
     def attach(self) -> None:
         """From now on this is about the file that stands at the path now."""
@@ -53,9 +51,13 @@ class WriteLock:
         """One transaction that may write: committed at the end, rolled back on any error."""
         return Exclusive(self, connection, self._timeout_s if timeout_s is None else timeout_s)
 
+    def was_rolled_back(self, connection: sqlite3.Connection) -> bool:
+        """Whether the last transaction is not committed, for whoever is interrupted and cannot tell."""
+        return connection.in_transaction or not self._is_committing
+
     def begin(self, connection: sqlite3.Connection, timeout_s: float) -> None:
         """Begin it. Raises StoreBusyError, and StoreUnavailableError."""
-        self.was_rolled_back, self._is_committing = True, False
+        self._is_committing = False
         try:
             self._begin(connection, timeout_s)
         except BaseException:
@@ -67,20 +69,27 @@ class WriteLock:
         try:
             if not connection.in_transaction:
                 raise StoreFullError(self._path, "SQLite gave the transaction up")
-            # Before the file is in write-ahead mode, its creation waits here for readers to end.
-            self._is_committing = True
-            self.patiently(lambda: connection.execute("COMMIT"))
+            self._commit(connection)
         finally:
             self._end(connection)
+
+    def _commit(self, connection: sqlite3.Connection) -> None:
+        self._is_committing = True
+        try:
+            # Before the file is in write-ahead mode, its creation waits here for readers to end.
+            self.patiently(lambda: connection.execute("COMMIT"))
+        except Exception:
+            self._is_committing = False  # some errors end the transaction by themselves
+            raise
 
     def roll_back(self, connection: sqlite3.Connection) -> None:
         """End it as if it had never been."""
         self._end(connection)
 
     def _end(self, connection: sqlite3.Connection) -> None:
-        self.was_rolled_back = connection.in_transaction or not self._is_committing
         try:
             if connection.in_transaction:
+                self._is_committing = False
                 connection.execute("ROLLBACK")
         finally:
             self._guard.release()
