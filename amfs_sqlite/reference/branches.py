@@ -51,7 +51,7 @@ def list_branches(store: Store, *, status: str | None = None) -> Sequence[Branch
 def close_branch(store: Store, name: str) -> Branch:
     check_name(name, "name")
     branch = _stored(store.state, name)
-    rules.check_active(branch, "it is not to be closed")
+    rules.check_active(name, branch.status, "it is not to be closed")
     return store.change(lambda draft: _changed(draft, branch, status="closed"))
 
 
@@ -72,8 +72,9 @@ def merge_branch(
     resolution = rules.resolution(strategy, resolve_conflicts)
     check_name(name, "name")
     branch = _stored(state, name)
-    rules.check_active(branch, "there is nothing to merge")
+    rules.check_active(name, branch.status, "there is nothing to merge")
     changed = [sides for sides in _compared(state, branch) if sides.differs]
+    resolution = resolution.among(changed)
     undecided = tuple(rules.conflict(sides) for sides in changed if resolution.side(sides) is None)
     if undecided:
         return MergeResult(branch_name=name, status="conflicts", conflicts=undecided)
@@ -98,9 +99,10 @@ def rollback_to_timestamp(store: Store, agent_id: str, branch: str, timestamp: d
     if at is None:
         raise InvalidArgumentError("timestamp", "is empty; say to when")
     there = store.state.on(branch)
+    stored_at = {sequence: stored.commit.created_at for sequence, stored in there.commits.items()}
     restored: list[tuple[Address, MemoryEntry | None]] = []
     for address, key in sorted(there.keys.items(), key=lambda item: item[0]):
-        before = [version for version in key.versions if version.written.written_at <= at]
+        before = [version for version in key.versions if stored_at[version.sequence] <= at]
         then = _said(there, before[-1]) if before else None
         if len(before) < len(key.versions) and not rules.same(then, _said(there, key.current)):
             restored.append((address, then))

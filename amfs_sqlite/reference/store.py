@@ -289,7 +289,7 @@ class State:
         Raises InvalidArgumentError for a branch that is not active.
         """
         if branch != MAIN_BRANCH:
-            branches.check_writable(self.branches[branch].branch)
+            branches.check_active(branch, self.branches[branch].branch.status)
         address = (entry.entity_path, entry.key)
         keys = self._written_on(branch)
         key = keys.get(address) or StoredKey(len(keys) + 1, 0, ())

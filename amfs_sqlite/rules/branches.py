@@ -1,8 +1,9 @@
 """Branches: what may be made, what differs, what is in conflict, and which side a merge takes."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MAIN_BRANCH, MemoryEntry
@@ -40,23 +41,10 @@ def taken(name: str) -> InvalidArgumentError:
     return InvalidArgumentError("name", f"{quoted(name)} is a branch already; choose another name")
 
 
-def check_active(branch: Branch, doing: str) -> None:
+def check_active(name: str, status: str, so: str = "nothing is written there") -> None:
     """Raise InvalidArgumentError for a branch that is merged or closed."""
-    if branch.status != "active":
-        raise InvalidArgumentError(
-            "branch", f"{quoted(branch.name)} is {branch.status}, so {doing}; make another branch"
-        )
-
-
-def check_writable(branch: Branch) -> None:
-    """Raise InvalidArgumentError for a branch that is merged or closed."""
-    if branch.status != "active":
-        raise InvalidArgumentError("branch", not_written(branch.name, branch.status))
-
-
-def not_written(name: str, status: str) -> str:
-    """What is said of a branch that is not active to whoever writes there."""
-    return f"{quoted(name)} is {status}, so nothing is written there; make another branch"
+    if status != "active":
+        raise InvalidArgumentError("branch", f"{quoted(name)} is {status}, so {so}; make another branch")
 
 
 def never_made(name: str) -> InvalidArgumentError:
@@ -75,6 +63,11 @@ class Sides(NamedTuple):
     branch: MemoryEntry | None
     parent: MemoryEntry | None
     address: tuple[str, str]
+
+    @property
+    def spelling(self) -> str:
+        """As whoever decides a conflict names it; several addresses may share one."""
+        return "/".join(self.address)
 
     @property
     def differs(self) -> bool:
@@ -172,7 +165,14 @@ class Resolution(NamedTuple):
             return "branch"
         if self.strategy == "main_wins":
             return "main"
-        return self.chosen.get("/".join(sides.address))
+        return self.chosen.get(sides.spelling)
+
+    def among(self, changed: Sequence[Sides]) -> Self:
+        """The same, less the choices that would decide several conflicts at once: nobody said of which."""
+        spelled = Counter(sides.spelling for sides in changed if sides.is_in_conflict)
+        return self._replace(
+            chosen={spelling: side for spelling, side in self.chosen.items() if spelled[spelling] < 2}
+        )
 
 
 def resolution(strategy: str, resolve_conflicts: Mapping[str, str] | None) -> Resolution:

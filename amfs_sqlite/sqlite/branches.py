@@ -25,16 +25,17 @@ BRANCHES = """
 SELECT record FROM branches WHERE namespace = :namespace AND (:status IS NULL OR status = :status)
 ORDER BY created_at DESC, id DESC"""
 CHANGE = "UPDATE branches SET status = ?, record = ? WHERE namespace = ? AND name = ?"
-HEAD = "SELECT sequence FROM head"
 # The keys that a branch wrote itself, and what each of them was built on.
 OWN = """
 SELECT o.entity_path, o.key, p.version_id FROM current AS o LEFT JOIN branch_points AS p ON p.key_id = o.id
 WHERE o.namespace = :namespace AND o.branch = :branch ORDER BY o.entity_path, o.key"""
 BY_ID = f"{entries.ENTRY_VERSION} WHERE v.id = ?"
+# By when it was stored: when a version was written is what its author says.
 SINCE = f"""
 SELECT DISTINCT c.entity_path, c.key FROM versions AS v JOIN current AS c ON c.id = v.key_id
-WHERE {entries.HERE} AND v.written_at > :at ORDER BY c.entity_path, c.key"""
-AS_OF = f"""{entries.ENTRY_VERSION} WHERE {entries.AT} AND v.written_at <= :at
+JOIN commits AS m ON m.sequence = v.sequence
+WHERE {entries.HERE} AND m.created_at > :at ORDER BY c.entity_path, c.key"""
+AS_OF = f"""{entries.ENTRY_VERSION} WHERE {entries.AT} AND m.created_at <= :at
 ORDER BY v.version DESC LIMIT 1"""
 ALL_VERSIONS = f"{entries.ENTRY_VERSION} WHERE {entries.AT} AND v.value IS NOT NULL ORDER BY v.version"
 
@@ -66,7 +67,7 @@ def list_branches(tx: Transaction, *, status: str | None = None) -> Sequence[Bra
 
 def close_branch(tx: Transaction, name: str) -> Branch:
     branch = _stored(tx, name)
-    rules.check_active(branch, "it is not to be closed")
+    rules.check_active(name, branch.status, "it is not to be closed")
     return _changed(tx, branch, status="closed")
 
 
@@ -83,8 +84,9 @@ def merge_branch(
 ) -> MergeResult:
     resolution = rules.resolution(strategy, resolve_conflicts)
     branch = _stored(tx, name)
-    rules.check_active(branch, "there is nothing to merge")
+    rules.check_active(name, branch.status, "there is nothing to merge")
     changed = [sides for sides in _compared(tx, branch) if sides.differs]
+    resolution = resolution.among(changed)
     undecided = tuple(rules.conflict(sides) for sides in changed if resolution.side(sides) is None)
     if undecided:
         return MergeResult(branch_name=name, status="conflicts", conflicts=undecided)

@@ -8,16 +8,14 @@ made.
 import json
 from typing import Any
 
-from amfs_sqlite.errors import InvalidArgumentError
 from amfs_sqlite.models import MAIN_BRANCH
-from amfs_sqlite.rules.branches import never_made, not_written
+from amfs_sqlite.rules.branches import check_active, never_made
 from amfs_sqlite.sqlite.rows import UnreadableRowError
 from amfs_sqlite.sqlite.transaction import Transaction
 
 EVERYTHING = 2**62
 BASE = "SELECT parent_branch, base_sequence FROM branches WHERE namespace = ? AND name = ?"
 STATUS = "SELECT status FROM branches WHERE namespace = ? AND name = ?"
-ACTIVE = "active"
 BASE_COMMIT = """
 SELECT m.id FROM branches AS b JOIN commits AS m ON m.namespace = b.namespace AND m.branch = b.parent_branch
 AND m.kind <> 'description' AND m.sequence <= b.base_sequence
@@ -104,8 +102,7 @@ def check_may_write(tx: Transaction) -> None:
     row = tx.one(STATUS, (tx.namespace, tx.branch))
     if row is None:
         raise never_made(tx.branch)
-    if row != (ACTIVE,):
-        raise InvalidArgumentError("branch", not_written(tx.branch, row[0]))
+    check_active(tx.branch, row[0])
 
 
 def here(tx: Transaction) -> dict[str, Any]:

@@ -222,8 +222,8 @@ def test_a_rollback_writes_new_versions_and_gives_no_number_twice(tmp_path: Path
     with SyncSqliteAdapter(tmp_path / "memory.db", clock=clock) as adapter:
 
         def write(key: str, value: Any, minutes: int) -> None:
-            at = START + timedelta(minutes=minutes)
-            provenance = {"agent_id": "scout", "session_id": "s", "written_at": at}
+            clock.set(START + timedelta(minutes=minutes))
+            provenance = {"agent_id": "scout", "session_id": "s", "written_at": START}
             adapter.write(
                 MemoryEntry(entity_path="service", key=key, value=value, provenance=provenance)  # type: ignore[arg-type]
             )

@@ -11,7 +11,7 @@ from amfs_sqlite.protocol import Branches
 from amfs_sqlite.records.branches import DiffEntry, MergeConflict
 from parity_tests.contract.soundness import is_sound
 from parity_tests.contract.test_branches import FIVE_PAST, Branched, make, put, shown
-from parity_tests.drafts import draft, private
+from parity_tests.drafts import draft, outcome, private
 from parity_tests.ledger import proves
 from parity_tests.state import plain
 
@@ -105,6 +105,28 @@ async def test_a_merge_in_conflict_merges_nothing_until_every_side_is_chosen(ada
     assert await is_sound(adapter)
 
 
+@proves("branches.spelled-alike")
+async def test_one_spelling_decides_no_two_conflicts(adapter: Branched) -> None:
+    alike = [("x", "y/z"), ("x/y", "z")]
+
+    async def put_both(value: str, branch: str) -> None:
+        for path, key in alike:
+            await adapter.on_branch(branch).write(draft(path, key, value))
+
+    await put_both("base", MAIN_BRANCH)
+    await make(adapter)
+    await put_both("branch", "trial")
+    await put_both("main", MAIN_BRANCH)
+    result = await adapter.merge_branch("trial", resolve_conflicts={"x/y/z": "branch"})
+    assert result.status == "conflicts"
+    assert [(each.entity_path, each.key) for each in result.conflicts] == alike
+    assert [entry.value for entry in await adapter.list()] == ["main", "main"]
+    await adapter.write(draft("x/y", "z", "branch"))
+    result = await adapter.merge_branch("trial", resolve_conflicts={"x/y/z": "branch"})
+    assert (result.status, result.merged_entries) == ("merged", 1)
+    assert [entry.value for entry in await adapter.list()] == ["branch", "branch"]
+
+
 @proves("branches.sides")
 @pytest.mark.parametrize(
     ("options", "both"),
@@ -126,7 +148,8 @@ async def test_a_side_is_taken_and_all_else_too(
 
 @proves("branches.merged")
 async def test_a_merge_is_one_commit_that_lists_its_versions(adapter: Branched, clock: FixedClock) -> None:
-    await put(adapter, "gone", 1, written_at="2026-01-01T00:04:00Z")
+    clock.set("2026-01-01T00:04:00Z")
+    await put(adapter, "gone", 1)
     clock.set(FIVE_PAST)
     await make(adapter)
     await put(adapter, "kept", {"a": 1}, "trial", agent="bob", outcome_count=3, tags=("t",), custom=1.5)
@@ -184,6 +207,33 @@ async def test_a_rollback_says_again_what_was_said_by_new_versions(
     assert len({entry.commit_id for entry in listed}) == 1
     assert await adapter.rollback_to_timestamp("bob", branch, clock.now()) == 0
     assert plain(await adapter.on_branch(branch).list()) == plain(listed)
+    assert await is_sound(adapter)
+
+
+@proves("branches.rollback-stored")
+@pytest.mark.parametrize("claimed", ["2020-01-01", "2030-01-01"])
+async def test_a_rollback_goes_by_when_it_was_stored_whatever_its_author_says(
+    adapter: Branched, clock: FixedClock, claimed: str
+) -> None:
+    await put(adapter, "a", 1, written_at=claimed)
+    clock.set("2026-01-01T00:10:00Z")
+    await put(adapter, "a", 2, written_at=claimed)
+    await put(adapter, "born later", 1, written_at=claimed)
+    assert await adapter.rollback_to_timestamp("bob", MAIN_BRANCH, FIVE_PAST) == 2
+    assert await shown(adapter) == [("a", 3, 1)]
+    assert await is_sound(adapter)
+
+
+@proves("branches.rollback-stored")
+async def test_a_rollback_takes_back_what_outcomes_said_since(adapter: Branched, clock: FixedClock) -> None:
+    await put(adapter, "a", 1, confidence=0.5)
+    clock.set("2026-01-01T00:10:00Z")
+    reported = await adapter.commit_outcome(outcome("failure", "svc/a/a"))
+    assert [(each.version, each.confidence != 0.5) for each in reported] == [(2, True)]
+    assert await adapter.rollback_to_timestamp("bob", MAIN_BRANCH, FIVE_PAST) == 1
+    restored = await adapter.read("svc/a", "a")
+    assert restored is not None
+    assert (restored.version, restored.confidence) == (3, 0.5)
     assert await is_sound(adapter)
 
 
