@@ -4,18 +4,24 @@ from datetime import datetime
 
 from amfs_core.models import Branch, DiffEntry, MergeResult, MergeStrategy
 
+from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import DEFAULT_NAMESPACE, MAIN_BRANCH
 from amfs_sqlite.records.branches import Branch as StoredBranch
 from amfs_sqlite.sqlite import branches
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sync.arguments import checked, under
+from amfs_sqlite.sync.arguments import checked, in_its_own, under
 from amfs_sqlite.sync.translation import ours, theirs
 
 
 def create_branch(tx: Transaction, branch: Branch) -> Branch:
-    given = ours(checked(branch, Branch, "branch"), StoredBranch, "branch")
-    with under(tx, branch.namespace):
-        return theirs(branches.create_branch(tx, given), Branch)
+    branch = checked(branch, Branch, "branch")
+    if (namespace := in_its_own(branch.namespace, tx.namespace)) != tx.namespace:
+        raise InvalidArgumentError(
+            "namespace",
+            f"is {quoted(namespace)}; a branch is made in the adapter's own namespace, "
+            f"{quoted(tx.namespace)}: open another adapter with namespace={quoted(namespace)}",
+        )
+    return theirs(branches.create_branch(tx, ours(branch, StoredBranch, "branch")), Branch)
 
 
 def get_branch(tx: Transaction, name: str, namespace: str = DEFAULT_NAMESPACE) -> Branch | None:

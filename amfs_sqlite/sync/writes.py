@@ -107,7 +107,7 @@ def _write(
     entry = entries.append(tx, draft, change.entry, changes, change.value, before=before)
     ground = draft.ground
     key_id = ground.newest_key_id if known_id is None else known_id
-    _put_beside(tx, given, key_id, found)
+    _put_beside(tx, given, key_id, None if known_id is None else found)
     if given.embedding is not None:
         recalls.put_vector(tx, ground.newest_version_id, given.embedding)
     beside = {"embedding": given.embedding, "recall_count": given.recall_count, "tier": given.tier}
@@ -153,7 +153,7 @@ def _is_of_the_same_record(given: MemoryEntry, found: Found) -> bool:
 
 
 def _put_beside(tx: Transaction, given: MemoryEntry, key_id: int, found: Found | None) -> None:
-    """What the SDK has in an entry and we beside its key, where it says more than stands there."""
+    """What the SDK has in an entry and we beside its key, where it says more than stands beside that row."""
     stood = recalls.Recall() if found is None else found.recall
     if given.recall_count > (stood.recall_count or 0):
         recalls.raise_count(tx, key_id, given.recall_count)

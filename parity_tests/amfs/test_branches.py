@@ -202,6 +202,32 @@ def test_what_is_no_open_branch_is_written_to_by_nobody(sdk_adapter: Any, write:
     assert shown(sdk_adapter) == []
 
 
+@proves("branches-sdk.namespace")
+def test_a_branch_that_could_not_be_written_to_is_not_made(tmp_path: Path) -> None:
+    with SyncSqliteAdapter(tmp_path / "memory.db", namespace="team") as adapter:
+        with pytest.raises(AdapterError, match=r"own namespace, 'team'.*namespace='cfg'"):
+            adapter.create_branch(
+                Branch(name="trial", namespace="cfg", created_by="scout", branched_at=START)
+            )
+        assert adapter.list_branches("cfg") == adapter.list_branches() == []
+        named = Branch(name="trial", namespace="team", created_by="scout", branched_at=START)
+        assert adapter.create_branch(named).namespace == "team"
+
+
+@proves("branches-sdk.recalls")
+def test_readings_are_counted_on_over_the_first_write_on_a_branch(sdk_adapter: Any, write: Write) -> None:
+    write("a", 1)
+    for _ in range(3):
+        sdk_adapter.increment_recall_count("service", "a")
+    make(sdk_adapter)
+    assert write("a", 2, "trial").recall_count == 3
+    assert sdk_adapter.read("service", "a", branch="trial").recall_count == 3
+    sdk_adapter.increment_recall_count("service", "a", branch="trial")
+    assert write("a", 3, "trial").recall_count == 4
+    counts = [sdk_adapter.read("service", "a", branch=branch).recall_count for branch in ("trial", "main")]
+    assert counts == [4, 3]
+
+
 @proves("branches-sdk.once")
 def test_of_many_that_make_one_branch_one_does(sdk_adapter: Any) -> None:
     def attempt(_each: int) -> bool:
