@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from amfs_sqlite.sqlite import entries
+from amfs_sqlite.sqlite.overlays import here, seen
 from amfs_sqlite.sqlite.rows import microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -19,9 +21,9 @@ OF_SCOPE = "d.scope = :scope"
 AMONG = "d.scope IN (SELECT value FROM json_each(:scopes))"
 NAMES = """EXISTS (SELECT 1 FROM json_each(:terms) AS s
                    WHERE s.value = d.scope OR instr(json_extract(d.record, '$.summary'), s.value))"""
-PATHS = """
-SELECT DISTINCT entity_path FROM current
-WHERE namespace = ? AND branch = ? AND agent_id = ? AND typeof(value) <> 'null'"""
+PATHS = f"""
+SELECT DISTINCT c.entity_path FROM current AS c
+WHERE {entries.HERE} AND c.agent_id = :agent_id AND {entries.PRESENT}"""
 
 
 class Asked(NamedTuple):
@@ -61,4 +63,4 @@ def records(tx: Transaction, asked: Asked, limit: int | None = None) -> list[str
 
 def paths_of(tx: Transaction, agent_id: str) -> list[str]:
     """Where the agent wrote something that is current."""
-    return [path for (path,) in tx.each(PATHS, (tx.namespace, tx.branch, agent_id))]
+    return [path for (path,) in tx.each(seen(tx, PATHS), here(tx) | {"agent_id": agent_id})]

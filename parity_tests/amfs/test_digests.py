@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from amfs import AgentMemory
 from amfs_core.exceptions import AdapterError
-from amfs_core.models import Digest, DigestType
+from amfs_core.models import Branch, Digest, DigestType
 
 from amfs_sqlite.sync import SyncSqliteAdapter
 from parity_tests.amfs.corpus import BEGAN, entry
@@ -76,6 +76,19 @@ def test_digests_are_found(sdk_adapter: SyncSqliteAdapter, asked: dict[str, Any]
     sdk_adapter.upsert_digest(digest("team", SOURCE, minute=0, summary={}))
     sdk_adapter.upsert_digest(digest("svc/b", minute=2, summary={"deep": [{"B-1": 1}]}))
     assert [each.scope for each in list[Digest](sdk_adapter.list_digests(**asked))] == scopes
+
+
+@proves("servers.digests")
+def test_who_wrote_is_asked_of_a_branch_as_it_shows(sdk_adapter: SyncSqliteAdapter) -> None:
+    sdk_adapter.write(entry("svc/a"))
+    sdk_adapter.write(entry("svc/b"))
+    sdk_adapter.create_branch(Branch(name="trial", created_by="scout", branched_at=BEGAN))
+    sdk_adapter.write(entry("svc/b", agent_id="other", branch="trial"))
+    sdk_adapter.write(entry("svc/c", branch="trial"))
+    for minute, scope in enumerate(("svc/c", "svc/b", "svc/a")):
+        sdk_adapter.upsert_digest(digest(scope, minute=minute, branch="trial"))
+    found = list[Digest](sdk_adapter.list_digests(branch="trial", written_by="scout"))
+    assert [each.scope for each in found] == ["svc/a", "svc/c"]
 
 
 @proves("servers.digests")
