@@ -13,11 +13,15 @@ from amfs_sqlite.sqlite import commits
 from amfs_sqlite.sqlite.rows import commit_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
-TOLD = """
+IS_TOLD = "m.kind <> 'erase' AND (m.kind = 'description' OR m.message <> '' OR m.listed <> '[]')"
+TOLD = f"""
 SELECT m.sequence, m.namespace, m.branch, coalesce(m.describes, m.id), 'write', m.message, m.author,
        m.session_id, m.parent_ids, m.tree_hash, m.listed, m.created_at, m.digest
 FROM commits AS m WHERE m.namespace = :namespace
-AND m.kind <> 'erase' AND (m.kind = 'description' OR m.message <> '' OR m.listed <> '[]')"""
+AND {IS_TOLD}"""
+TOLD_IN = f"""
+SELECT m.namespace FROM commits AS m WHERE {IS_TOLD} AND (m.id = ? OR m.describes = ?)
+ORDER BY m.sequence DESC LIMIT 1"""
 LATEST = """
 NOT EXISTS (SELECT 1 FROM commits AS x WHERE x.namespace = :namespace
             AND x.describes = coalesce(m.describes, m.id) AND x.sequence > m.sequence)"""
@@ -46,6 +50,17 @@ def get(tx: Transaction, commit_id: str) -> Commit | None:
     """What was said last of a commit; None where nothing was."""
     row = tx.one(TOLD_OF, {"namespace": tx.namespace, "id": commit_id})
     return None if row is None else _shown(tx, row, commit_id)
+
+
+def anywhere(tx: Transaction, commit_id: str) -> Commit | None:
+    """As ``get``; what another namespace was told, where this one was told nothing."""
+    if (here := get(tx, commit_id)) is not None:
+        return here
+    row = tx.one(TOLD_IN, (commit_id, commit_id))
+    if row is None:
+        return None
+    with tx.elsewhere(namespace=row[0]):
+        return get(tx, commit_id)
 
 
 def newest(tx: Transaction, *, limit: int) -> Sequence[Commit]:

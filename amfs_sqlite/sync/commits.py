@@ -20,7 +20,7 @@ def save_commit(tx: Transaction, commit: Commit) -> None:
 
 def get_commit(tx: Transaction, commit_id: str) -> Commit | None:
     check_is_text(commit_id, "commit_id")
-    found = told.get(tx, commit_id) or commits.get_commit(tx, commit_id)
+    found = told.anywhere(tx, commit_id) or commits.get_commit(tx, commit_id)
     return None if found is None else theirs(found, Commit)
 
 

@@ -112,6 +112,17 @@ def test_a_commit_is_where_it_was_saved(tmp_path: Path) -> None:
         assert other.list_commits() == []
 
 
+@proves("amfs.commit-told")
+def test_what_was_said_of_a_commit_is_found_in_whatever_namespace_it_was_said(sdk_adapter: Any) -> None:
+    silent = sdk_adapter.write(entry()).commit_id
+    said = commit(silent, 0, namespace="third", message="said elsewhere")
+    sdk_adapter.save_commit(said)
+    assert sdk_adapter.get_commit(silent) == said
+    own = commit(silent, 1, message="said here")
+    sdk_adapter.save_commit(own)
+    assert sdk_adapter.get_commit(silent).message == "said here"
+
+
 @proves("amfs.ancestors")
 def test_the_nearest_common_ancestor_is_found(sdk_adapter: Any) -> None:
     for commit_id, parents in {"r": [], "a": ["r"], "b": ["r"], "c": ["a", "b"]}.items():
