@@ -1,22 +1,21 @@
 """Search as the SDK means it: filters, substrings, its orders, and the priority that it gives to entries."""
 
 from collections.abc import Sequence
-from operator import eq
 from typing import Any, cast
 
 from amfs_core.abc import AdapterABC
 from amfs_core.embedder import EmbedderABC
 from amfs_core.models import MemoryEntry, SearchQuery, SemanticQuery
-from amfs_core.scope import covers
 
 from amfs_sqlite.clock import instant
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.rules.limits import MAX_PATHS, check_count, check_finite, check_is_text, check_optional_text
-from amfs_sqlite.sqlite import recall_search, vectors
+from amfs_sqlite.sqlite import recall_search, recalls, vectors
+from amfs_sqlite.sqlite.predicates import Conditions
 from amfs_sqlite.sqlite.recall_search import Filters
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sync import entries, priorities
+from amfs_sqlite.sync import priorities
 from amfs_sqlite.sync.arguments import checked, vector_of
 from amfs_sqlite.sync.rows import entry_of_row
 
@@ -90,11 +89,14 @@ class _Listed:
 
 def _over_list(tx: Transaction, query: SearchQuery, filters: Filters, branch: str) -> list[MemoryEntry]:
     """The same by the SDK's own search: of a branch few entries are rows of its own."""
-    at = covers if filters.descendants else eq
+    asked = Conditions({}, [])
+    if filters.paths:
+        asked.under(filters.paths, descendants=filters.descendants)
+    with tx.elsewhere(branch=branch):
+        there = [entry_of_row(row, branch) for row in recalls.rows(tx, str(asked), asked.parameters)]
     listed = [
         entry
-        for entry in entries.list_entries(tx, branch=branch)
-        if not filters.paths or any(at(path, entry.entity_path) for path in filters.paths)
+        for entry in there
         if filters.depth is None or entry.tier <= filters.depth
         if filters.include_artifacts or not entry.is_artifact
     ]

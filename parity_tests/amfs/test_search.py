@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from amfs_core.abc import AdapterABC
 from amfs_core.exceptions import AdapterError
-from amfs_core.models import MemoryEntry, RecallConfig, SearchQuery
+from amfs_core.models import Branch, MemoryEntry, RecallConfig, SearchQuery
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amfs_sqlite.rules.spelling import says
 from amfs_sqlite.rules.values import encode
-from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sqlite.recalls import Row
 from amfs_sqlite.sync import SyncSqliteAdapter
-from amfs_sqlite.sync.entries import list_entries
+from amfs_sqlite.sync.rows import entry_of_row
 from parity_tests.amfs.corpus import BEGAN, MADE_UP, agents, entries, entry, paths, texts, values
 from parity_tests.ledger import proves
 
@@ -82,20 +82,39 @@ def test_a_search_finds_what_the_sdk_finds_in_the_same_order(
 @MADE_UP
 @given(data=st.data(), stored=st.lists(entries(), min_size=1, max_size=8))
 def test_a_branch_is_searched_as_main_is(data: st.DataObject, stored: list[MemoryEntry]) -> None:
-    with pytest.MonkeyPatch.context() as patch, SyncSqliteAdapter(":memory:") as opened:
+    with SyncSqliteAdapter(":memory:") as opened:
         adapter: Any = opened
         for each in stored:
             adapter.write(each)
-        patch.setattr("amfs_sqlite.sync.entries.list_entries", as_on_main)
+        adapter.create_branch(Branch(name="same", created_by="scout", branched_at=BEGAN))
         for _ in range(4):
             query = data.draw(queries(stored))
-            assert adapter.search(query, branch="same") == adapter.search(query)
+            found = adapter.search(query, branch="same")
+            assert {each.branch for each in found} <= {"same"}
+            on_main = [each.model_copy(update={"branch": "main"}) for each in found]
+            assert on_main == adapter.search(query)
 
 
-def as_on_main(tx: Transaction, *args: Any, branch: str, **asked: Any) -> list[MemoryEntry]:
-    """A branch on which nothing was written."""
-    assert branch == "same"
-    return list_entries(tx, *args, **asked)
+@proves("amfs-search.branch-paths")
+def test_of_a_branch_only_what_lies_at_the_paths_named_is_read(
+    sdk_adapter: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in ("svc", "svc/api", "svc-b", "other"):
+        sdk_adapter.write(entry(path))
+    sdk_adapter.create_branch(Branch(name="trial", created_by="scout", branched_at=BEGAN))
+    sdk_adapter.write(entry("svc/api", "own", branch="trial"))
+    read: list[str] = []
+
+    def counted(row: Row, branch: str) -> MemoryEntry:
+        shown = entry_of_row(row, branch)
+        read.append(f"{shown.entity_path}/{shown.key}")
+        return shown
+
+    monkeypatch.setattr("amfs_sqlite.sync.search.entry_of_row", counted)
+    query = SearchQuery(entity_path="svc", include_descendants=True, sort_by="recency")
+    found = sdk_adapter.search(query, branch="trial")
+    assert sorted(f"{each.entity_path}/{each.key}" for each in found) == read
+    assert read == ["svc/a", "svc/api/a", "svc/api/own"]
 
 
 @proves("amfs-search.spelling")
