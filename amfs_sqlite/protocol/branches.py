@@ -67,16 +67,18 @@ class Branches(Protocol):
         A key that both sides changed is in conflict. ``fast_forward`` and ``manual`` take the side that
         ``resolve_conflicts`` names under ``path/key``, ``branch`` or ``main``; ``branch_wins`` and
         ``main_wins`` take theirs. Where a side is missing nothing is merged and the branch stays active: the
-        result names all conflicts. Each key gets its parent's next version, with the author and the record of
-        outcomes that it has on the branch, or a tombstone. Raises InvalidArgumentError for a branch that is
-        not active and for an unknown strategy or side.
+        result names all conflicts. One ``path/key`` that spells several of them decides none. Each key gets
+        its parent's next version, with the author and the record of outcomes that it has on the branch, or a
+        tombstone. Raises InvalidArgumentError for a branch that is not active and for an unknown strategy or
+        side.
         """
         ...
 
     async def rollback_to_timestamp(self, agent_id: str, branch: str, timestamp: datetime | str) -> int:
         """Let a branch say again what it said at an instant, by new versions, in one commit of the agent.
 
-        What was first written later gets a tombstone. Returns how many keys changed.
+        A version counts from when it was stored, whatever its ``written_at`` says. What was first stored
+        later gets a tombstone. Returns how many keys changed.
         """
         ...
 
