@@ -1,6 +1,7 @@
 """Lists of entries as the AMFS Python SDK asks for them: one path, an author, an order, a page."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -34,7 +35,22 @@ WHERE {entries.HERE} AND v.value IS NOT NULL"""
 COUNT_VERSIONS = f"""
 SELECT count(*) FROM versions AS v JOIN current AS c ON c.id = v.key_id
 WHERE {entries.HERE} AND (:entity_path IS NULL OR {OF_PATH})"""
+# A commit tells which of the branches and namespaces that have such an address is meant: the one that wrote
+# the version, or that erased it.
+COUNT_NAMED = f"""
+WITH named (path, key, version, commit_id) AS (
+    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+           json_extract(value, '$[3]') FROM json_each(:named))
+SELECT count(DISTINCT v.id) FROM named AS n CROSS JOIN
+versions AS v JOIN current AS c ON c.id = v.key_id
+WHERE {entries.HERE} AND c.entity_path = n.path AND c.key = n.key AND v.version = n.version AND (
+    n.commit_id IS NULL
+    OR EXISTS (SELECT 1 FROM commits AS m WHERE m.sequence = v.sequence AND m.id = n.commit_id)
+    OR EXISTS (SELECT 1 FROM commits AS m JOIN current AS k ON k.id = v.key_id AND k.branch = m.branch
+               WHERE m.namespace = :namespace AND m.id = n.commit_id))"""
 
+Named = tuple[str | None, str | None, int | None, str | None]
+"""Path, key and version, and the commit of it, None where none is known."""
 Scope = tuple[str, Sequence[Any]]
 """A predicate with its parameters; see ``predicates.scoped``."""
 
@@ -136,4 +152,10 @@ def count_versions(tx: Transaction, entity_path: str | None) -> int:
     """How many versions there are, withdrawn ones too."""
     asked = here(tx) | {"entity_path": entity_path}
     found: int = tx.value(seen(tx, COUNT_VERSIONS), asked)
+    return found
+
+
+def count_named(tx: Transaction, named: Collection[Named]) -> int:
+    """How many of these versions are of this namespace, and seen from this branch."""
+    found: int = tx.value(seen(tx, COUNT_NAMED), here(tx) | {"named": json.dumps([*named])})
     return found

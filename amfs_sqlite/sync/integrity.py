@@ -20,19 +20,21 @@ def verify_integrity(
 ) -> dict[str, Any]:
     """The whole store is checked, and more than the SDK checks: every item says its ``problem`` in words.
 
+    ``total_checked`` and ``valid`` count versions of this namespace and ``branch``, and of ``entity_path``.
     With ``entity_path`` items about other paths are left out; what is about no path never is. Versions that
     were withdrawn are counted: their hashes stay.
     """
     check_optional_text(entity_path, "entity_path")
     check_name(branch, "branch")
     report = IntegrityReport()
+    found = [each for each in integrity.verify(tx).findings if _is_about(each, entity_path)]
+    corrupted = [each for each in found if each.code not in BREAKS]
+    report.corrupted = [_item(each, "hash") for each in corrupted]
+    report.chain_breaks = [_item(each, "chain") for each in found if each.code in BREAKS]
+    named = {(each.entity_path, each.key, each.version, each.commit_id) for each in corrupted}
     with tx.elsewhere(branch=branch):
         report.total_checked = listings.count_versions(tx, entity_path)
-    found = [each for each in integrity.verify(tx).findings if _is_about(each, entity_path)]
-    report.corrupted = [_item(each, "hash") for each in found if each.code not in BREAKS]
-    report.chain_breaks = [_item(each, "chain") for each in found if each.code in BREAKS]
-    versions = {(item["entity_path"], item["key"], item["version"]) for item in report.corrupted}
-    report.valid = report.total_checked - len(versions)
+        report.valid = report.total_checked - listings.count_named(tx, named)
     return report.to_dict()
 
 

@@ -1,6 +1,8 @@
 """Commits, and what verifies, through the SDK's door."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,10 @@ import pytest
 from amfs import AgentMemory
 from amfs_core.exceptions import AdapterError
 from amfs_core.lifecycle import LifecycleManager
-from amfs_core.models import Commit, CommitEntry, OutcomeType
+from amfs_core.models import Branch, Commit, CommitEntry, OutcomeType
 
 from amfs_sqlite import EntryRef, SqliteAdapter
-from parity_tests.amfs.corpus import entry, opened
+from parity_tests.amfs.corpus import BEGAN, entry, opened
 from parity_tests.ledger import proves
 from parity_tests.tampering.edits import EDITS, edit
 
@@ -154,6 +156,45 @@ async def test_all_that_is_done_verifies(memory: AgentMemory, sdk_adapter: Any, 
     }
     assert sdk_adapter.verify_integrity("p")["total_checked"] >= 5
     assert sdk_adapter.verify_integrity("nowhere")["total_checked"] == 0
+
+
+@proves("amfs.valid-count")
+@pytest.mark.parametrize(
+    ("edited", "valid"),
+    [
+        (("default", "main", 1), (1, 2)),
+        (("default", "main", 2), (0, 2)),
+        (("default", "trial", 3), (2, 1)),
+        (("other", "main", 3), (2, 3)),
+    ],
+)
+def test_only_versions_of_the_place_that_is_asked_about_are_not_valid(
+    tmp_path: Path, edited: tuple[str, str, int], valid: tuple[int, int]
+) -> None:
+    path = tmp_path / "m.db"
+    with opened(path, namespace="other") as adapter:
+        for value in (1, 2, 3):
+            adapter.write(entry(value=value))
+    with opened(path) as adapter:
+        adapter.write(entry(value=1))
+        adapter.create_branch(
+            Branch(name="trial", parent_branch="main", created_by="scout", branched_at=BEGAN)
+        )
+        adapter.write(entry(value=2))
+        adapter.write(entry(value=2, branch="trial"))
+        adapter.write(entry(value=3, branch="trial"))
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute(
+            "UPDATE versions AS v SET value = '\"edited\"' FROM current AS c"
+            " WHERE c.id = v.key_id AND c.namespace = ? AND c.branch = ? AND v.version <= ?",
+            edited,
+        )
+        raw.execute("CREATE TABLE about_no_path (x)")
+    with opened(path) as adapter:
+        on_main, on_branch = adapter.verify_integrity(), adapter.verify_integrity(branch="trial")
+    assert on_main["corrupted"]
+    assert (on_main["total_checked"], on_branch["total_checked"]) == (2, 3)
+    assert (on_main["valid"], on_branch["valid"]) == valid
 
 
 @proves("amfs.tampering")
