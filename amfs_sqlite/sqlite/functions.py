@@ -18,6 +18,7 @@ def register(connection: sqlite3.Connection) -> None:
     # SQLite's own LIKE takes a for A and knows no escapes. REGEXP, which it leaves to others, is that of
     # Postgres: predicates that are written for it keep their meaning.
     connection.create_function("regexp", 2, is_like, deterministic=True)
+    connection.create_function("regexp", 3, is_like, deterministic=True)
     connection.create_aggregate("mean", 1, Mean)  # type: ignore[arg-type]  # typed for integers alone
 
 
@@ -36,21 +37,30 @@ def content_length(stored: str | None) -> int | None:
     return None if stored is None else len(json.dumps(decode(stored)))
 
 
-def is_like(pattern: str | bytes | None, text: str | bytes | None) -> bool | None:
-    r"""Whether a text is like a pattern in which % stands for anything, _ for any character, \ for itself.
+def is_like(
+    pattern: str | bytes | None, text: str | bytes | None, escape: str | bytes | None = "\\"
+) -> bool | None:
+    r"""Whether a text is like a pattern in which % stands for anything, _ for any character, and either for
+    itself behind ``escape``, of which there is none where it is empty.
+
+    Raises ValueError for an ``escape`` of several characters.
 
     >>> is_like("a%", "a/b"), is_like("a_", "A/"), is_like(r"a\_", "a_"), is_like(r"a\_", "ab")
     (True, False, True, False)
+    >>> is_like("a!_", "a_", "!"), is_like("a!_", "ab", "!"), is_like(r"a\_", r"a\b", "")
+    (True, False, True)
     """
-    if type(pattern) is not str or type(text) is not str:
+    if type(pattern) is not str or type(text) is not str or type(escape) is not str:
         return None
-    return _regex(pattern).fullmatch(text) is not None
+    if len(escape) > 1:
+        raise ValueError("ESCAPE takes one character, or none")
+    return _regex(pattern, escape).fullmatch(text) is not None
 
 
 @lru_cache(maxsize=64)
-def _regex(pattern: str) -> re.Pattern[str]:
+def _regex(pattern: str, escape: str) -> re.Pattern[str]:
     wild = {"%": ".*", "_": "."}
-    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    parts = re.findall(f"{re.escape(escape)}.|." if escape else ".", pattern, re.DOTALL)
     return re.compile("".join(wild.get(part) or re.escape(part[-1]) for part in parts), re.DOTALL)
 
 

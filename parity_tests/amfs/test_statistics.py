@@ -201,6 +201,34 @@ def test_a_predicate_written_for_postgres_narrows_what_is_counted(sdk_adapter: A
     assert [each["entity_path"] for each in sdk_adapter.entity_summaries(scope=room)] == ["room_1/a"]
 
 
+@proves("amfs-statistics.escape")
+@pytest.mark.parametrize(
+    ("clause", "parameters", "expected"),
+    [
+        ("entity_path LIKE %s ESCAPE '!'", ("room!_1/%",), {"room_1/a"}),
+        ("entity_path NOT LIKE %s ESCAPE '!'", ("room!_1/%",), {"roomX1/a", "room\\X1"}),
+        ("entity_path LIKE %s ESCAPE %s", (r"room\_1/%", "\\"), {"room_1/a"}),
+        ("entity_path LIKE 'room_1/%%' ESCAPE '!'", (), {"room_1/a", "roomX1/a"}),
+        ("entity_path LIKE %s ESCAPE ''", (r"room\_1",), {"room\\X1"}),
+        ("entity_path LIKE %s ESCAPE '%%'", ("room%_1/a",), {"room_1/a"}),
+        ("entity_path LIKE %s ESCAPE NULL", ("room%",), set()),
+    ],
+)
+def test_a_predicate_names_its_escape(
+    sdk_adapter: Any, clause: str, parameters: tuple[str, ...], expected: set[str]
+) -> None:
+    filled(sdk_adapter, [entry("room_1/a"), entry("roomX1/a"), entry("room\\X1")])
+    scope = SqlScope(clause, parameters)
+    assert {each["entity_path"] for each in sdk_adapter.entity_summaries(scope=scope)} == expected
+
+
+@proves("amfs-statistics.escape")
+def test_an_escape_of_several_characters_is_refused(sdk_adapter: Any) -> None:
+    filled(sdk_adapter, [entry("room_1/a")])
+    with pytest.raises(AdapterError):
+        sdk_adapter.count_entries(scope=SqlScope("entity_path LIKE %s ESCAPE '!!'", ("room%",)))
+
+
 @proves("amfs-statistics.scope")
 @pytest.mark.parametrize(
     "scope", [SqlScope("agent_id ~ %s", ("x",)), SqlScope("agent_id = %s"), SqlScope("shared", ("x",))]
