@@ -26,6 +26,10 @@ def _beside(select: str, version_id: str) -> str:
 ENTRY = _beside(entries.ENTRY, "c.version_id")
 ENTRY_VERSION = _beside(entries.ENTRY_VERSION, "v.id")
 PRESENT_ENTRY = f"{ENTRY} WHERE {entries.AT} AND {entries.PRESENT}"
+BESIDE = f"""
+SELECT r.recall_count, r.tier, r.priority_score, e.vector FROM current AS c
+CROSS JOIN versions AS v ON v.key_id = c.id AND v.version = :version
+LEFT JOIN recalls AS r ON r.key_id = c.id LEFT JOIN vectors AS e ON e.version_id = v.id WHERE {entries.AT}"""
 BESIDE_COUNT = 4
 FOUND = f"""
 SELECT {entries.BUILT_ON},
@@ -146,6 +150,12 @@ def read(tx: Transaction, entity_path: str, key: str) -> Recalled | None:
     """The current version, expired or not; None where nothing is there."""
     row = tx.one(seen(tx, PRESENT_ENTRY), entries.place(tx, entity_path, key))
     return None if row is None else recalled(row)
+
+
+def beside(tx: Transaction, entry: MemoryEntry) -> Recall:
+    """What stands beside a stored version of the transaction's own branch."""
+    at = entries.own_place(tx, entry.entity_path, entry.key)
+    return Recall(*tx.row(BESIDE, at | {"version": entry.version}))
 
 
 def found(tx: Transaction, entity_path: str, key: str) -> Found | None:

@@ -12,9 +12,10 @@ from amfs_sqlite.delivery import Asked, Batch
 from amfs_sqlite.errors import AdapterClosedError, AmfsError, InvalidArgumentError, quoted
 from amfs_sqlite.rules.cursors import ChangePosition
 from amfs_sqlite.rules.limits import check_is_text
-from amfs_sqlite.sqlite import changes
+from amfs_sqlite.sqlite import changes, recalls
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
 from amfs_sqlite.sqlite.recalls import Recall
+from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync.translation import shown_entry
 
 LOOK_EVERY_S = 0.25
@@ -116,33 +117,38 @@ class Watches:
     def _tell(self, watch: _Watch) -> None:
         """Whatever came since."""
         while not watch.is_cancelled:
-            batch = self._next(watch)
-            if batch is None:
+            found = self._next(watch)
+            if found is None:
                 return
-            for change in batch.changes:
+            batch, beside = found
+            for change, recall in zip(batch.changes, beside, strict=True):
                 if not watch.is_cancelled and not change.event.entry.withdrawn:
-                    self._call(watch, shown_entry(change.event.entry, Recall()))
+                    self._call(watch, shown_entry(change.event.entry, recall))
                 watch.after = change.position
             watch.after = batch.through
             if batch.is_last:
                 return
 
-    def _next(self, watch: _Watch) -> Batch | None:
+    def _next(self, watch: _Watch) -> tuple[Batch, list[Recall]] | None:
         """None where the log cannot be read just now: it is tried again."""
         try:
-            batch = self._database.read(
-                changes.read, watch.after, watch.asked, None, store_id=self._database.store_id
-            )
+            found = self._database.read(_read, watch, store_id=self._database.store_id)
         except AmfsError as error:
             if self._could_look and not isinstance(error, AdapterClosedError):
                 _log.warning("changes could not be looked for: %s", error)
             self._could_look = False
             return None
         self._could_look = True
-        return batch
+        return found
 
     def _call(self, watch: _Watch, entry: MemoryEntry) -> None:
         try:
             watch.callback(entry)
         except Exception:  # noqa: BLE001 - a callback may raise anything
             _log.exception("the callback of a watch on %s failed", quoted(watch.asked.entity_path or ""))
+
+
+def _read(tx: Transaction, watch: _Watch, *, store_id: str) -> tuple[Batch, list[Recall]]:
+    """The next changes, and what stands beside the version of each."""
+    batch = changes.read(tx, watch.after, watch.asked, None, store_id=store_id)
+    return batch, [recalls.beside(tx, change.event.entry) for change in batch.changes]

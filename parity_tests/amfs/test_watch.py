@@ -73,6 +73,23 @@ async def test_a_watch_hears_every_write_of_any_process_under_its_path(tmp_path:
     assert len(heard.entries) == 9
 
 
+@proves("amfs.watch-whole")
+def test_what_a_watch_hears_is_as_it_is_read(sdk_adapter: Any) -> None:
+    whole = entry(recall_count=3, tier=2, priority_score=0.5, embedding=[1.0, -0.5])
+    heard = Heard()
+    sdk_adapter.watch("service", heard)
+    sdk_adapter.write(whole)
+    assert heard.wait_for(1) == [("service", "a", 1)]
+    assert heard.entries[0] == sdk_adapter.read("service", "a")
+    assert (heard.entries[0].recall_count, heard.entries[0].tier) == (3, 2)
+    assert (heard.entries[0].priority_score, heard.entries[0].embedding) == (0.5, [1.0, -0.5])
+    sdk_adapter.write(entry(value=2, embedding=[2.0]))
+    sdk_adapter.write(entry(value=3))
+    assert len(heard.wait_for(3)) == 3
+    assert [each.embedding for each in heard.entries] == [[1.0, -0.5], [2.0], None]
+    assert heard.entries[2] == sdk_adapter.read("service", "a")
+
+
 @proves("amfs.watch")
 def test_what_is_in_memory_is_watched_too() -> None:
     with opened(":memory:") as adapter:
