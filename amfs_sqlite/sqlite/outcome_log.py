@@ -4,14 +4,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from amfs_sqlite.clock import spelled
 from amfs_sqlite.models import OutcomeRecord
 from amfs_sqlite.sqlite.recalls import packed, unpacked
-from amfs_sqlite.sqlite.rows import record_of
+from amfs_sqlite.sqlite.rows import optional_microseconds, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
 
-# As text without its Z a time of three decimals sorts among those of six.
-COMMITTED_AT = "rtrim(json_extract(o.record, '$.committedAt'), 'Z')"
 UNDER = "({column} >= :entity_path || '/' AND {column} < :entity_path || '0')"
 CITES_BELOW = f"""
 (EXISTS (SELECT 1 FROM json_each(o.record, '$.causalEntryKeys') AS k WHERE {UNDER.format(column="k.value")})
@@ -24,15 +21,20 @@ EXISTS (SELECT 1 FROM json_each(o.record, '$.attempts') AS a,
 IS_ABOUT = f"""
 (EXISTS (SELECT 1 FROM json_each(o.record, '$.entity_paths') AS p WHERE p.value = :entity_path)
  OR {CITES_BELOW} OR {FAILED_BELOW})"""
-HERE = """
-o.namespace = :namespace AND (:outcome_ref IS NULL OR o.outcome_ref = :outcome_ref)"""
-SINCE = f"{COMMITTED_AT} >= :since"
+HERE = "t.namespace = :namespace"
+# The plus keeps the index of times out: of one reference there are few.
+OF_REF = f"+{HERE} AND o.namespace = :namespace AND o.outcome_ref = :outcome_ref"
+SINCE = "t.committed_at >= :since"
 HAS_ACTIONS = "json_array_length(o.record, '$.actions_taken') > 0"
-REPORTS = f"""
-SELECT o.id, o.record, x.vector FROM outcomes AS o LEFT JOIN outcome_vectors AS x ON x.outcome_id = o.id
-WHERE {HERE}"""
-COUNT = f"SELECT count(*) FROM outcomes AS o WHERE {HERE}"
-NEWEST_FIRST = f"ORDER BY {COMMITTED_AT} DESC, o.id DESC LIMIT :limit"
+REPORTS = """
+SELECT o.id, o.record, x.vector FROM outcome_times AS t JOIN outcomes AS o ON o.id = t.outcome_id
+LEFT JOIN outcome_vectors AS x ON x.outcome_id = o.id
+WHERE """
+COUNT = """
+SELECT count(*) FROM outcome_times AS t JOIN outcomes AS o ON o.id = t.outcome_id
+WHERE """
+NEWEST_FIRST = "ORDER BY t.committed_at DESC, t.outcome_id DESC LIMIT :limit"
+PUT_TIME = "INSERT INTO outcome_times (outcome_id, namespace, committed_at) VALUES (?, ?, ?)"
 PUT_VECTOR = "INSERT INTO outcome_vectors (outcome_id, dimension, vector) VALUES (?, ?, ?)"
 NEWEST_ID = "SELECT max(id) FROM outcomes WHERE sequence = ?"
 
@@ -48,7 +50,7 @@ class Asked(NamedTuple):
     has_vector: bool = False
 
     def conditions(self) -> str:
-        """Behind the WHERE that is there."""
+        """All of them, as they stand behind WHERE."""
         named = {
             CITES_BELOW: self.below is not None,
             IS_ABOUT: self.about is not None,
@@ -56,14 +58,15 @@ class Asked(NamedTuple):
             HAS_ACTIONS: self.has_actions,
             "x.vector IS NOT NULL": self.has_vector,
         }
-        return "".join(f" AND {condition}" for condition, is_asked in named.items() if is_asked)
+        here = HERE if self.outcome_ref is None else OF_REF
+        return " AND ".join([here, *(condition for condition, is_asked in named.items() if is_asked)])
 
     def parameters(self, tx: Transaction, limit: int | None = None) -> dict[str, Any]:
         """What the conditions bind."""
         return {
             "namespace": tx.namespace,
             "entity_path": self.below if self.about is None else self.about,
-            "since": None if self.since is None else spelled(self.since).removesuffix("Z"),
+            "since": optional_microseconds(self.since),
             "outcome_ref": self.outcome_ref,
             "limit": -1 if limit is None else limit,
         }
@@ -88,6 +91,11 @@ def count(tx: Transaction, asked: Asked) -> int:
     """How many there are."""
     found: int = tx.value(f"{COUNT}{asked.conditions()}", asked.parameters(tx))
     return found
+
+
+def put(tx: Transaction, outcome_id: int, given: OutcomeRecord) -> None:
+    """Keep when this outcome was reported."""
+    tx.run(PUT_TIME, (outcome_id, tx.namespace, optional_microseconds(given.committed_at)))
 
 
 def put_vector(tx: Transaction, sequence: int, embedding: Sequence[float]) -> None:

@@ -13,7 +13,7 @@ from amfs_sqlite.rules.limits import check_count, check_optional_text
 from amfs_sqlite.rules.outcomes import Earlier, effect_on, moved, targets
 from amfs_sqlite.rules.values import encode
 from amfs_sqlite.rules.visibility import is_visible, outcome_for
-from amfs_sqlite.sqlite import entries, outcome_reads, recalls
+from amfs_sqlite.sqlite import entries, outcome_log, outcome_reads, recalls
 from amfs_sqlite.sqlite.drafts import CommitDraft
 from amfs_sqlite.sqlite.rows import effect_of, record_of
 from amfs_sqlite.sqlite.transaction import Transaction
@@ -110,6 +110,7 @@ def put(
     digest = outcome_digest(wire, done)
     outcome = (given.outcome_ref, given.outcome_type, given.agent_id, encode(wire, "record"), digest)
     outcome_id = tx.insert(INSERT_OUTCOME, (draft.sequence, newest_version_id, tx.namespace, *outcome))
+    outcome_log.put(tx, int(outcome_id or 0), given)
     outcome_reads.put(tx, int(outcome_id or 0), given)
     success = _success(given)
     for key_id, effect in effects:

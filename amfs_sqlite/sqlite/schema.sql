@@ -187,6 +187,14 @@ CREATE TABLE outcome_vectors (
     vector     BLOB    NOT NULL
 ) STRICT;
 
+-- When every outcome was reported, as its record says; NULL where it does not.
+CREATE TABLE outcome_times (
+    outcome_id   INTEGER PRIMARY KEY REFERENCES outcomes (id),
+    namespace    TEXT    NOT NULL,
+    committed_at INTEGER
+) STRICT;
+CREATE INDEX outcome_times_by_time ON outcome_times (namespace, committed_at, outcome_id);
+
 -- What an outcome is about: the paths it names, and those above the entries that it cites. Outcomes of before
 -- this schema are not among them: uplift is counted from then on.
 CREATE TABLE outcome_paths (

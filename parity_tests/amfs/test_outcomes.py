@@ -1,6 +1,9 @@
 """Outcomes through the SDK's door."""
 
+import shutil
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,12 +13,15 @@ from amfs_core import evidence
 from amfs_core.exceptions import AdapterError
 from amfs_core.models import AttemptRecord, OutcomeRecord, OutcomeType
 
-from amfs_sqlite import EntryRef, SqliteAdapter
+from amfs_sqlite import HANDOFF, CountedIds, EntryRef, SqliteAdapter
 from amfs_sqlite import OutcomeRecord as OurRecord
 from amfs_sqlite.clock import FixedClock
+from amfs_sqlite.sqlite.outcome_log import Asked, reports
+from amfs_sqlite.sqlite.transaction import Transaction
 from parity_tests.amfs.corpus import entry, opened
 from parity_tests.drafts import draft
 from parity_tests.ledger import proves
+from parity_tests.migrations.make_file import FOLDER as FILES
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 FAILURE, SUCCESS = OutcomeType.FAILURE, OutcomeType.SUCCESS
@@ -297,3 +303,58 @@ async def test_both_doors_read_what_the_other_wrote(sdk_adapter: Any, tmp_path: 
     assert sdk_adapter.count_outcomes(entity_path="service") == 2
     assert len(sdk_adapter.commit_outcome(outcome(minute=5))) == 1
     assert sdk_adapter.verify_integrity()["corrupted"] == []
+
+
+@proves("amfs.outcome-log-plan")
+@pytest.mark.parametrize(
+    ("asked", "plan"),
+    [
+        (Asked(), "SEARCH t USING COVERING INDEX outcome_times_by_time (namespace=?)"),
+        (
+            Asked(since=NOW, below="a"),
+            "SEARCH t USING COVERING INDEX outcome_times_by_time (namespace=? AND committed_at>?)",
+        ),
+        (
+            Asked(about="a", has_vector=True),
+            "SEARCH t USING COVERING INDEX outcome_times_by_time (namespace=?)",
+        ),
+        (Asked(outcome_ref="r"), "SEARCH o USING INDEX outcomes_by_ref (namespace=? AND outcome_ref=?)"),
+    ],
+)
+def test_outcomes_are_taken_in_the_order_of_an_index(tmp_path: Path, asked: Asked, plan: str) -> None:
+    opened(tmp_path / "m.db").close()
+    with closing(sqlite3.connect(tmp_path / "m.db")) as raw:
+        asking: list[str] = []
+        raw.set_trace_callback(asking.append)
+        assert [*reports(Transaction(raw, "default", HANDOFF, CountedIds(), NOW), asked, limit=5)] == []
+        raw.set_trace_callback(None)
+        (said,) = asking
+        steps = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {said}")]
+    assert steps[0] == plan
+    assert ("USE TEMP B-TREE FOR ORDER BY" in steps) == (asked.outcome_ref is not None)
+
+
+@proves("amfs.outcome-log")
+def test_outcomes_of_before_are_listed_by_when_they_were_reported(tmp_path: Path) -> None:
+    shutil.copyfile(FILES / "schema_2.db", tmp_path / "m.db")
+    with opened(tmp_path / "m.db") as adapter:
+        adapter.commit_outcome(outcome(keys=[], minute=-1, outcome_ref="earlier"))
+        adapter.commit_outcome(outcome(keys=[], minute=10_000, outcome_ref="later"))
+        listed = adapter.list_outcomes()
+        times = [each.committed_at for each in listed]
+        assert (len(times), times) == (5, sorted(times, reverse=True))
+        assert (listed[0].outcome_ref, listed[-1].outcome_ref) == ("later", "earlier")
+        at = NOW + timedelta(days=1, microseconds=1)
+        assert listed[1].committed_at == at
+        assert adapter.count_outcomes(since=at) == 4
+        assert adapter.count_outcomes(since=at + timedelta(microseconds=1)) == 1
+
+
+@proves("amfs.outcome-log")
+def test_microseconds_are_in_order(sdk_adapter: Any) -> None:
+    for micro in (1, 1_000, 0, 999, 1_001, 500_000):
+        report = outcome(keys=[], outcome_ref=str(micro), committed_at=NOW + timedelta(microseconds=micro))
+        sdk_adapter.commit_outcome(report)
+    assert [each.outcome_ref for each in sdk_adapter.list_outcomes()] == [
+        "500000", "1001", "1000", "999", "1", "0"
+    ]  # fmt: skip

@@ -17,6 +17,20 @@ CREATE TABLE outcome_vectors (
     vector     BLOB    NOT NULL
 ) STRICT;
 
+CREATE TABLE outcome_times (
+    outcome_id   INTEGER PRIMARY KEY REFERENCES outcomes (id),
+    namespace    TEXT    NOT NULL,
+    committed_at INTEGER
+) STRICT;
+CREATE INDEX outcome_times_by_time ON outcome_times (namespace, committed_at, outcome_id);
+
+-- Our own spelling of an instant: seconds, and behind the point three digits or six.
+INSERT INTO outcome_times (outcome_id, namespace, committed_at)
+SELECT id, namespace,
+       strftime('%s', substr(said, 1, 19)) * 1000000 + CAST(substr(substr(said, 21) || '000', 1, 6) AS INTEGER)
+FROM (SELECT id, namespace, iif(json_valid(record), rtrim(json_extract(record, '$.committedAt'), 'Z'), NULL) AS said
+      FROM outcomes);
+
 CREATE TABLE outcome_paths (
     namespace    TEXT    NOT NULL,
     entity_path  TEXT    NOT NULL,
