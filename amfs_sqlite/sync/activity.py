@@ -5,10 +5,9 @@ from typing import Any
 
 from amfs_core.scope import SqlScope
 
-from amfs_sqlite.rules.limits import check_texts
 from amfs_sqlite.sqlite.activity import activity
-from amfs_sqlite.sqlite.predicates import Conditions
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.statistics import conditions
 
 
 def agent_summaries(
@@ -17,12 +16,6 @@ def agent_summaries(
     """Of each agent the number of its current entries and paths, and when it wrote the first and the last of
     them; whoever wrote most first. What is the system's or shared by accounts does not count.
     """
-    asked = Conditions.here(tx)
-    if agent_ids is not None:
-        check_texts(agent_ids, "agent_ids")
-        asked.among("c.agent_id", sorted(agent_ids), "agent_ids")
-    if scope is not None:
-        asked.scope(tx, scope.clause, scope.params)
     return [
         {
             "agent_id": each.agent_id,
@@ -31,5 +24,5 @@ def agent_summaries(
             "first_seen": each.first,
             "last_active": each.last,
         }
-        for each in activity(tx, asked)
+        for each in activity(tx, conditions(tx, agent_ids=agent_ids, scope=scope))
     ]

@@ -14,11 +14,9 @@ from amfs_sqlite.rules.references import splits
 from amfs_sqlite.sqlite import learning, outcome_log
 from amfs_sqlite.sqlite.outcome_log import Asked
 from amfs_sqlite.sqlite.transaction import Transaction
+from amfs_sqlite.sync.priors import TASK_CHARACTERS
 from amfs_sqlite.sync.reuse import asked_since
 from amfs_sqlite.sync.translation import their_outcome
-
-TASK_CHARACTERS = 2_000
-"""As much of a task as AMFS keeps beside an outcome."""
 
 
 def recent_task_texts(tx: Transaction, entity_path: str, *, limit: int = 200) -> list[str]:

@@ -33,7 +33,8 @@ from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync.arguments import Embedder, checked, vector_of
 from amfs_sqlite.sync.translation import their_outcome
 
-TASK_CHARACTERS = 2000
+TASK_CHARACTERS = 2_000
+"""As much of a task as AMFS keeps beside an outcome."""
 SMALLEST_TAU = 1e-9
 
 

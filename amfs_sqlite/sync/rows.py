@@ -9,9 +9,8 @@ from amfs_sqlite.models import MAIN_BRANCH
 from amfs_sqlite.rules.values import decode
 from amfs_sqlite.sqlite.recalls import Recall, recalled
 from amfs_sqlite.sqlite.rows import UNREADABLE, moment
-from amfs_sqlite.sync.translation import NOTHING_SAID, shown_entry, whole
+from amfs_sqlite.sync.translation import LISTS, NOTHING_SAID, shown_entry, whole
 
-LISTS = [name for name, nothing in NOTHING_SAID.items() if type(nothing) is list]
 # Fields without a column that the SDK has as JSON has them.
 AS_IN_JSON: dict[str, type] = {
     "evidence_success": float,

@@ -109,7 +109,7 @@ def agent_entity_stats(
 ) -> list[dict[str, Any]]:
     check_optional_text(entity_path, "entity_path")
     if entity_path:
-        asked = _asked(tx, agent_ids=agent_ids)
+        asked = conditions(tx, agent_ids=agent_ids)
         asked.under([entity_path], descendants=True)
     else:
         asked = everywhere(tx, agent_ids=agent_ids)
@@ -151,7 +151,7 @@ def scope_counts(
     check_optional_text(agent_id, "agent_id")
     check_whole_number(key_limit, "key_limit")
     if branch == MAIN_BRANCH:
-        asked = _asked(tx)
+        asked = conditions(tx)
         asked.under([entity_path], descendants=False)
         asked.beside(exclude_key, agent_id)
         entry_count, unread_count, keys = summaries.beside(tx, asked, key_limit)
@@ -206,7 +206,7 @@ def count_entries(
 def list_scopes(tx: Transaction, *, branch: str = MAIN_BRANCH) -> tuple[set[str], set[str]]:
     """The paths of all entries, and their authors."""
     if branch == MAIN_BRANCH:
-        found = summaries.scopes(tx, _asked(tx))
+        found = summaries.scopes(tx, conditions(tx))
     else:
         listed = entries.list_entries(tx, branch=branch)
         found = [(each.entity_path, each.provenance.agent_id) for each in listed]
@@ -227,7 +227,7 @@ def everywhere(
     tx: Transaction, *, agent_ids: Collection[str] | None = None, scope: SqlScope | None = None
 ) -> Conditions:
     """All but what the SDK leaves out of an account's own totals."""
-    asked = _asked(tx, agent_ids=agent_ids, scope=scope)
+    asked = conditions(tx, agent_ids=agent_ids, scope=scope)
     found = summaries.scopes(tx, asked)
     paths = {path for path, _ in found if is_excluded_entity(path)}
     asked.without("c.entity_path", sorted(paths), "excluded_paths")
@@ -237,9 +237,10 @@ def everywhere(
     return asked
 
 
-def _asked(
+def conditions(
     tx: Transaction, *, agent_ids: Collection[str] | None = None, scope: SqlScope | None = None
 ) -> Conditions:
+    """What is there, by these authors, that the predicate lets through."""
     asked = Conditions.here(tx)
     if agent_ids is not None:
         check_texts(agent_ids, "agent_ids")
