@@ -30,7 +30,7 @@ class Agents(Protocol):
         ...
 
     async def update_agent_profile(self, agent_id: str, profile: AgentProfile) -> Agent:
-        """Replace what the agent says of itself, as ``ensure_agent`` registering it.
+        """Replace what the agent says of itself, as ``ensure_agent`` registering it, and counting nothing.
 
         Raises InvalidArgumentError for what JSON cannot hold.
         """

@@ -29,17 +29,17 @@ def list_agents(store: Store) -> Sequence[Agent]:
 
 def update_agent_profile(store: Store, agent_id: str, profile: AgentProfile) -> Agent:
     said = rules.checked_said(profile, AgentProfile, "profile")
-    return _counted(store.state, _registered(store, agent_id, lambda agent: agent.copied(profile=said)))
+    return _registered(store, agent_id, lambda agent: agent.copied(profile=said))
 
 
 def update_agent_capabilities(store: Store, agent_id: str, capabilities: Sequence[AgentCapability]) -> Agent:
     said = rules.checked_each(capabilities, AgentCapability, "capabilities")
-    return _counted(store.state, _registered(store, agent_id, lambda agent: agent.copied(capabilities=said)))
+    return _registered(store, agent_id, lambda agent: agent.copied(capabilities=said))
 
 
 def update_agent_contracts(store: Store, agent_id: str, contracts: Sequence[MemoryContract]) -> Agent:
     said = rules.checked_each(contracts, MemoryContract, "contracts")
-    return _counted(store.state, _registered(store, agent_id, lambda agent: agent.copied(contracts=said)))
+    return _registered(store, agent_id, lambda agent: agent.copied(contracts=said))
 
 
 def discover_agents(

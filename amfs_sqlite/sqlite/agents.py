@@ -53,19 +53,19 @@ def list_agents(tx: Transaction) -> Sequence[Agent]:
 
 def update_agent_profile(tx: Transaction, agent_id: str, profile: AgentProfile) -> Agent:
     said = rules.checked_said(profile, AgentProfile, "profile")
-    return _counted(tx, _registered(tx, agent_id, lambda agent: agent.copied(profile=said)))
+    return _registered(tx, agent_id, lambda agent: agent.copied(profile=said))
 
 
 def update_agent_capabilities(
     tx: Transaction, agent_id: str, capabilities: Sequence[AgentCapability]
 ) -> Agent:
     said = rules.checked_each(capabilities, AgentCapability, "capabilities")
-    return _counted(tx, _registered(tx, agent_id, lambda agent: agent.copied(capabilities=said)))
+    return _registered(tx, agent_id, lambda agent: agent.copied(capabilities=said))
 
 
 def update_agent_contracts(tx: Transaction, agent_id: str, contracts: Sequence[MemoryContract]) -> Agent:
     said = rules.checked_each(contracts, MemoryContract, "contracts")
-    return _counted(tx, _registered(tx, agent_id, lambda agent: agent.copied(contracts=said)))
+    return _registered(tx, agent_id, lambda agent: agent.copied(contracts=said))
 
 
 def discover_agents(

@@ -34,6 +34,7 @@ def list_agents(tx: Transaction, namespace: str = DEFAULT_NAMESPACE) -> list[Age
 def update_agent_profile(
     tx: Transaction, agent_id: str, profile: AgentProfile, namespace: str = DEFAULT_NAMESPACE
 ) -> Agent:
+    """Its ``entry_count`` is 0, as it is of whatever else changes an agent: see ``ensure_agent``."""
     said = ours(checked(profile, AgentProfile, "profile"), records.AgentProfile, "profile")
     with under(tx, namespace):
         return _shown(agents.update_agent_profile(tx, agent_id, said))

@@ -113,14 +113,19 @@ async def test_an_agents_entries_are_those_it_wrote_last_and_that_are_there(adap
     found = await adapter.get_agent("bob")
     assert found is not None
     assert found.entry_count == 3
-    assert (await adapter.update_agent_profile("bob", AgentProfile())).entry_count == 3
+    assert (await adapter.update_agent_profile("bob", AgentProfile())).entry_count is None
+    assert (await adapter.update_agent_capabilities("bob", [])).entry_count is None
+    assert (await adapter.update_agent_contracts("bob", [])).entry_count is None
 
 
 @proves("agents.counts")
 async def test_what_was_erased_is_not_counted(adapter: Whole) -> None:
     await adapter.write(draft(agent="bob"))
     await adapter.erase(written_by="bob", author="amy")
-    assert (await adapter.update_agent_contracts("bob", [])).entry_count == 0
+    await adapter.ensure_agent("bob")
+    found = await adapter.get_agent("bob")
+    assert found is not None
+    assert found.entry_count == 0
 
 
 @proves("agents.order")
