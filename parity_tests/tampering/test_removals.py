@@ -70,6 +70,7 @@ BESIDE = (
     "graph_edges",
     "outcome_paths",
     "outcome_reads",
+    "outcome_times",
     "outcome_vectors",
     "pull_requests",
     "pull_reviews",
