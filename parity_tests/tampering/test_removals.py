@@ -149,7 +149,7 @@ async def test_what_is_beside_the_log_can_be_invented_unnoticed(
     with closing(sqlite3.connect(untouched)) as raw:
         types = [row[2] for row in raw.execute(f"PRAGMA table_info({table})")]
     row = ", ".join(INVENTED[each] for each in types)
-    assert await found_after(untouched, path, f"INSERT INTO {table} VALUES ({row})") == []
+    assert await found_after(untouched, path, f"INSERT OR REPLACE INTO {table} VALUES ({row})") == []
 
 
 @proves("tampering.removed")
