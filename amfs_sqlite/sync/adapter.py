@@ -26,7 +26,6 @@ from amfs_sqlite.sync import (
     graph,
     groups,
     integrity,
-    keeping,
     learning,
     outcomes,
     priorities,
@@ -120,6 +119,7 @@ class SyncSqliteAdapter(AdapterABC):
     _read = peeking(entries.read)
     write = writing(writes.write)
     write_batch = writing(writes.write_batch)
+    keep_entries = writing(writes.keep_entries)
     list = reading(entries.list_entries)
     read_at_version = reading(entries.read_at_version)
     list_expired = reading(entries.list_expired)
@@ -250,7 +250,7 @@ class SyncSqliteAdapter(AdapterABC):
         return self._record(record, embedding)
 
     _record = writing(outcomes.commit_outcome)
-    keep_outcome = writing(keeping.keep_outcome)
+    keep_outcome = writing(outcomes.keep_outcome)
     verify_integrity = reading(integrity.verify_integrity)
     list_outcomes = reading(outcomes.list_outcomes)
     count_outcomes = reading(outcomes.count_outcomes)

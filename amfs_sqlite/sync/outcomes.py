@@ -36,15 +36,41 @@ def commit_outcome(
     ``embedding`` is of the task that it was about.
     """
     record = checked(record, OutcomeRecord, "record")
-    stored = ours(record, StoredRecord, "record")
-    check_record(stored, tx.policy)
-    check_signature(stored.agent_id, "", None, None)
+    stored = _stored(tx, record)
     draft = commits.begin(tx)
     newest = draft.ground.newest_version_id
     moves = [_move(tx, draft, record, stored, cited) for cited in _cited(tx, record)]
     effects = [(move.key_id, move.effect) for move in moves]
-    outcomes.put(tx, draft, stored, effects, newest_version_id=newest)
-    made = commits.append(
+    made = _committed(tx, draft, stored, effects, newest)
+    if embedding is not None:
+        outcome_log.put_vector(tx, tx.sequence, embedding)
+    moved = [move.entry for move in moves if move.entry is not None]
+    return [entry.model_copy(update={"commit_id": made.commit_id}) for entry in moved]
+
+
+def keep_outcome(tx: Transaction, record: OutcomeRecord) -> None:
+    """Store a report as it is, and leave what it cites as it is: a copy holds what came of it already."""
+    stored, draft = _stored(tx, checked(record, OutcomeRecord, "record")), commits.begin(tx)
+    _committed(tx, draft, stored, [], draft.ground.newest_version_id)
+
+
+def _stored(tx: Transaction, record: OutcomeRecord) -> StoredRecord:
+    stored = ours(record, StoredRecord, "record")
+    check_record(stored, tx.policy)
+    check_signature(stored.agent_id, "", None, None)
+    return stored
+
+
+def _committed(
+    tx: Transaction,
+    draft: CommitDraft,
+    stored: StoredRecord,
+    effects: Sequence[tuple[int, OutcomeEffect]],
+    newest_version_id: int,
+) -> commits.Made:
+    """The commit of a report and what it did."""
+    outcomes.put(tx, draft, stored, effects, newest_version_id=newest_version_id)
+    return commits.append(
         tx,
         draft,
         commit_id=commits.id_for(tx),
@@ -53,10 +79,6 @@ def commit_outcome(
         author=stored.agent_id,
         session_id=None,
     )
-    if embedding is not None:
-        outcome_log.put_vector(tx, tx.sequence, embedding)
-    moved = [move.entry for move in moves if move.entry is not None]
-    return [entry.model_copy(update={"commit_id": made.commit_id}) for entry in moved]
 
 
 class _Move(NamedTuple):

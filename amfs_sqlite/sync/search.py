@@ -135,7 +135,7 @@ def nearest(tx: Transaction, query: SemanticQuery) -> list[tuple[MemoryEntry, fl
                 f"has {len(wanted)} numbers and a stored embedding {dimension}; embed both by one model",
             )
     # numpy takes longer to load than all else together, and most never search by meaning.
-    from amfs_sqlite.sync import similarity  # noqa: PLC0415
+    from amfs_sqlite.sync import similarity  # noqa: PLC0415 - numpy is loaded by whoever searches by meaning alone
 
     at_once = max(1, similarity.NUMBERS_AT_ONCE // max(1, len(wanted)))
     compared = vectors.compared(tx, asked, wanted, limit=query.limit, at_once=at_once)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from amfs_sqlite.signatures import as_method
 from amfs_sqlite.sqlite.database.blocking import BlockingDatabase
-from amfs_sqlite.sqlite.surface import as_method
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sync.errors import as_sdk_errors
 

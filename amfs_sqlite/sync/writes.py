@@ -31,6 +31,19 @@ def write(tx: Transaction, entry: MemoryEntry) -> MemoryEntry:
 
 
 def write_batch(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryEntry]:
+    return _written(tx, entries, is_numbered=False)
+
+
+def keep_entries(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryEntry]:
+    """As ``write_batch``, of versions that have their numbers already, as a copy's have.
+
+    Raises VersionConflictError where one is not the very next of its key, whatever became of those before:
+    what was erased here does not come back under another number.
+    """
+    return _written(tx, entries, is_numbered=True)
+
+
+def _written(tx: Transaction, entries: Sequence[MemoryEntry], *, is_numbered: bool) -> list[MemoryEntry]:
     check_several(entries, "entries")
     if not entries:
         return []
@@ -46,7 +59,10 @@ def write_batch(tx: Transaction, entries: Sequence[MemoryEntry]) -> list[MemoryE
     with tx.elsewhere(branch=branches.pop()):
         draft = commits.begin(tx)
         counts: Counter[tuple[str, str]] = Counter()
-        written = [_write(tx, draft, counts, *each) for each in zip(entries, stored, strict=True)]
+        written = [
+            _write(tx, draft, given, each, None if is_numbered else counts)
+            for given, each in zip(entries, stored, strict=True)
+        ]
         made = commits.append(
             tx,
             draft,
@@ -84,22 +100,26 @@ def _checked(given: MemoryEntry) -> MemoryEntry:
 def _write(
     tx: Transaction,
     draft: CommitDraft,
-    counts: "Counter[tuple[str, str]]",
     given: MemoryEntry,
     stored: StoredEntry,
+    counts: "Counter[tuple[str, str]] | None",
 ) -> MemoryEntry:
     """Append the entry as the next version of its key; as the SDK has it, but for the id of the commit.
 
-    ``counts`` is how often each address was written in this batch before.
+    ``counts`` is how often each address was written in this batch before; None where every version has its
+    number and its record already.
     """
     address = (given.entity_path, given.key)
     found = recalls.found(tx, *address)
-    earlier = counts[address]
-    counts[address] += 1
-    _check_version(given, found, earlier)
-    if found is not None and not earlier and _is_of_the_same_record(given, found):
-        given = inherit_evidence(given, shown_entry(*found.recalled))
-        stored = stored_entry(given)
+    if counts is None:
+        _check_next(given, found)
+    else:
+        earlier = counts[address]
+        counts[address] += 1
+        _check_version(given, found, earlier)
+        if found is not None and not earlier and _is_of_the_same_record(given, found):
+            given = inherit_evidence(given, shown_entry(*found.recalled))
+            stored = stored_entry(given)
     change = prepare_entry(stored.copied(value=None), stored.value, tx.policy)
     before = None if found is None else found.standing
     changes: dict[str, Any] = {"value": decode(change.value), "content_hash": change.content_hash}
@@ -129,6 +149,12 @@ def _check_version(given: MemoryEntry, found: Found | None, earlier: int) -> Non
     if found is not None and given.version == current and _is_archived(given, found):
         return
     raise VersionConflictError(given.entity_path, given.key, expected=given.version, actual=current)
+
+
+def _check_next(given: MemoryEntry, found: Found | None) -> None:
+    current = found.standing.version if found else 0
+    if given.version != current + 1:
+        raise VersionConflictError(given.entity_path, given.key, expected=given.version, actual=current)
 
 
 def _is_archived(given: MemoryEntry, found: Found) -> bool:

@@ -23,7 +23,7 @@ class RegistrationFinder:
         if name != REGISTRY:
             return None
         for finder in sys.meta_path:
-            spec = None if finder is cls else finder.find_spec(name, path, target)  # type: ignore[arg-type]
+            spec = None if finder is cls else finder.find_spec(name, path, target)  # type: ignore[arg-type]  # a finder takes it
             if spec is not None:
                 return _registering(spec)
         return None
@@ -38,7 +38,7 @@ def _registering(spec: "ModuleSpec") -> "ModuleSpec":
             load(module)
             _register()
 
-        loader.exec_module = exec_module  # type: ignore[method-assign]
+        loader.exec_module = exec_module  # type: ignore[method-assign]  # for this one import
     return spec
 
 

@@ -184,7 +184,7 @@ def _directory(path: str, root: Path, namespace: str, use: Use) -> Endpoint:
 def _postgres(dsn: str, namespace: str, use: Use) -> Endpoint:
     try:
         import psycopg  # noqa: PLC0415 - installed by who needs it
-        from amfs_postgres import PostgresAdapter  # noqa: PLC0415
+        from amfs_postgres import PostgresAdapter  # noqa: PLC0415 - as above
     except ModuleNotFoundError as missing:
         raise _missing("postgres", dsn) from missing
     refusals: Failures = (
@@ -239,7 +239,7 @@ def _told_without_tenants() -> Iterator[None]:
 def _http(url: str, namespace: str, environment: Mapping[str, str]) -> Endpoint:
     try:
         import httpx  # noqa: PLC0415 - installed by who needs it
-        from amfs_adapter_http import HttpAdapter  # noqa: PLC0415
+        from amfs_adapter_http import HttpAdapter  # noqa: PLC0415 - as above
     except ModuleNotFoundError as missing:
         raise _missing("http", url) from missing
     adapter = HttpAdapter(url, environment.get(API_KEY, ""))

@@ -12,6 +12,9 @@ from bridge.copying.endpoints import Endpoint
 from bridge.copying.plan import ENTRIES, Address
 from bridge.copying.report import LeftOut
 
+KEEPS_ENTRIES = "keep_entries"
+"""The method of an adapter that stores versions under the numbers they have, or not at all."""
+
 Progress = Callable[[int, int], object]
 
 
@@ -29,6 +32,7 @@ class Writer:
         self._progress = progress
         self._done = 0
         self._stopped: set[Address] = set()
+        self._put = getattr(target.adapter, KEEPS_ENTRIES, target.adapter.write_batch)
 
     def leave(self, one: LeftOut) -> None:
         """Keep in mind that this was not stored."""
@@ -57,7 +61,7 @@ class Writer:
         """Whether all were stored; else none was."""
         if any((entry.entity_path, entry.key) in self._stopped for entry in batch):
             return False
-        if self._tried(self._target.adapter.write_batch, batch) is not None:
+        if self._tried(self._put, batch) is not None:
             return False
         self.stored[ENTRIES] += len(batch)
         return True
@@ -68,7 +72,7 @@ class Writer:
             self.leave(plan.left(entry, "a version before it was left out"))
             return
         written: list[MemoryEntry] = []
-        refused = self._tried(lambda: written.append(self._target.adapter.write(entry)))
+        refused = self._tried(lambda: written.append(self._put_one(entry)))
         if refused is not None:
             is_conflict = isinstance(refused, VersionConflictError)
             self.leave(plan.left(entry, endpoints.first_line(refused), is_conflict=is_conflict))
@@ -79,6 +83,13 @@ class Writer:
             self.stored[ENTRIES] += 1
             return
         self._stopped.add(address)
+
+    def _put_one(self, entry: MemoryEntry) -> MemoryEntry:
+        adapter = self._target.adapter
+        written: MemoryEntry = (
+            self._put([entry])[0] if hasattr(adapter, KEEPS_ENTRIES) else adapter.write(entry)
+        )
+        return written
 
     def _tried(self, do: Callable[..., object], *given: Any) -> Exception | None:
         """What the target refused this with; None where it did not. Raises what ends the copy."""

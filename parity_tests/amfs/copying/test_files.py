@@ -2,6 +2,7 @@
 
 import io
 import shutil
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from amfs_core.models import (
 )
 from amfs_filesystem.adapter import FilesystemAdapter
 
+from amfs_sqlite import EntryRef, SqliteAdapter
 from amfs_sqlite.sync import SyncSqliteAdapter
 from bridge.cli.main import main
 from parity_tests.amfs.copying.commands import FIRST, copied, entry, filled, killed_copy, versions
@@ -156,8 +158,8 @@ def test_what_came_later_is_added_and_moves_nothing_that_was_copied(source: Path
     ("method", "let_pass", "name"),
     [
         ("keep_outcome", 0, "copy.db"),
-        ("write", 0, "copy.db"),
-        ("write", 2, "copy.db"),
+        ("keep_entries", 0, "copy.db"),
+        ("keep_entries", 2, "copy.db"),
         ("write", 4, "tree/"),
         ("save_trace", 0, "copy.db"),
         ("log_event", 0, "copy.db"),
@@ -446,20 +448,32 @@ def test_an_outcome_is_not_reported_a_second_time_where_it_would_move_what_is_th
 def test_what_another_writes_meanwhile_is_a_conflict_and_no_version_is_numbered_anew(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target, write = tmp_path / "copy.db", SyncSqliteAdapter.write
+    target, keep = tmp_path / "copy.db", SyncSqliteAdapter.keep_entries
     rival = iter([entry("svc/api", "retry", "rival", 9)])
 
-    def overtaken(self: SyncSqliteAdapter, given: MemoryEntry) -> MemoryEntry:
-        if given.version == 2 and (other := next(rival, None)):
-            write(self, other)
-        return write(self, given)
+    def overtaken(self: SyncSqliteAdapter, given: Sequence[MemoryEntry]) -> Sequence[MemoryEntry]:
+        if given[-1].version == 2 and (other := next(rival, None)):
+            self.write(other)
+        return keep(self, given)
 
-    monkeypatch.setattr(SyncSqliteAdapter, "write", overtaken)
+    monkeypatch.setattr(SyncSqliteAdapter, "keep_entries", overtaken)
     done = copied(source, target)
     assert (done.code, done.report["conflictCount"]) == (1, 1)
     assert done.left_out().keys() == {f"svc/api/retry@{number}" for number in (2, 3, 4)}
     kept = [each["value"] for each in versions(target) if each["key"] == "retry"]
     assert kept == [3, "rival"]
+
+
+@proves("copying.erased")
+async def test_what_was_erased_in_the_target_does_not_come_back(source: Path, tmp_path: Path) -> None:
+    target = tmp_path / "copy.db"
+    copied(source, target)
+    async with SqliteAdapter(target) as adapter:
+        await adapter.erase([EntryRef(entity_path="svc/api", key="limits/burst")], author="owner")
+    done = copied(source, target)
+    assert (done.code, done.report["conflictCount"]) == (1, 1)
+    assert [each for each in versions(target) if each["key"] == "limits/burst"] == []
+    assert [each["key"] for each in versions(target)] == ["retry"] * 4
 
 
 @proves("copying.people")

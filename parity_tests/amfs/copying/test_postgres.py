@@ -44,7 +44,7 @@ def dsn(server: str) -> str:
 def whole_dsn(server: str) -> str:
     """A new database to which the SDK's migration for the graph was applied, which it leaves to its owner."""
     import amfs_postgres  # noqa: PLC0415 - where it is installed
-    import psycopg  # noqa: PLC0415
+    import psycopg  # noqa: PLC0415 - where there is a server alone
 
     dsn = postgres_server.dsn(server, _made(server))
     amfs_postgres.PostgresAdapter(dsn).close()
