@@ -62,11 +62,12 @@ from amfs_sqlite.reference import (
 from amfs_sqlite.reference.branch_entries import ReferenceBranch
 from amfs_sqlite.reference.changes import StoreLog, close, follow_changes, told
 from amfs_sqlite.reference.store import Store
-from amfs_sqlite.reference.surface import named, operation
+from amfs_sqlite.reference.surface import operation
 from amfs_sqlite.rules.anchors import Anchor
 from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy, check_policy
 from amfs_sqlite.rules.limits import check_name, check_sources
 from amfs_sqlite.rules.retention import Signature, Under
+from amfs_sqlite.signatures import named
 
 
 @named

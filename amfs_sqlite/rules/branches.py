@@ -141,7 +141,7 @@ def field_changes(old: Any, new: Any, path: str = "") -> Iterator[FieldChange]:
         yield FieldChange(path=path or "/", operation="replace", old_value=old, new_value=new)
 
 
-def _changed(old: Any, new: Any, at: Any, is_old: bool, is_new: bool, path: str) -> Iterator[FieldChange]:  # noqa: PLR0917 - said once
+def _changed(old: Any, new: Any, at: Any, is_old: bool, is_new: bool, path: str) -> Iterator[FieldChange]:  # noqa: PLR0917 - two values, each with whether it is there
     below = f"{path}/{at}"
     if not is_old:
         yield FieldChange(path=below, operation="add", new_value=new[at])

@@ -46,6 +46,7 @@ from amfs_sqlite.rules.confidence import AMFS_0_3, OutcomePolicy
 from amfs_sqlite.rules.export_reading import ExportReader
 from amfs_sqlite.rules.retention import Signature, Under
 from amfs_sqlite.rules.transfer import ExportReport, ImportReport
+from amfs_sqlite.signatures import named
 from amfs_sqlite.sqlite import (
     access,
     agents,
@@ -68,7 +69,7 @@ from amfs_sqlite.sqlite.branch_entries import SqliteBranch
 from amfs_sqlite.sqlite.copying.backup import BackupReport
 from amfs_sqlite.sqlite.database.connection import Database, StoreDescription
 from amfs_sqlite.sqlite.database.opening import Durability, Mode
-from amfs_sqlite.sqlite.surface import named, reading, writing
+from amfs_sqlite.sqlite.surface import reading, writing
 from amfs_sqlite.sqlite.transfer import exporting
 from amfs_sqlite.sqlite.transfer.importing import Import
 

@@ -208,7 +208,7 @@ def _commit(tx: Transaction, draft: CommitDraft, message: str, author: str) -> N
     commits.append(
         tx,
         draft,
-        commit_id=tx.ids.hex(commits.COMMIT_ID_DIGITS),
+        commit_id=commits.id_for(tx),
         kind="write",
         message=message,
         author=author,

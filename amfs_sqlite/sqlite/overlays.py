@@ -54,6 +54,7 @@ CURRENT = f"""(
     CROSS JOIN versions AS s ON s.key_id = k.id AND s.version = (
         SELECT max(x.version) FROM versions AS x WHERE x.key_id = k.id AND x.sequence <= l.until)
     WHERE NOT EXISTS ({NEARER})) AS c"""
+WRITTEN_OF = "versions AS v JOIN current AS c ON c.id = v.key_id"
 # Each key once for every branch of the lineage that wrote it: its versions are numbered through.
 VERSIONS = f"""versions AS v JOIN (
     WITH {LINEAGE}
@@ -73,13 +74,17 @@ NEXT_WRITTEN_HERE = """
 
 
 def seen(tx: Transaction, sql: str) -> str:
-    """The statement as it is to be run on the branch of the transaction."""
+    """The statement as it is to be run on the branch of the transaction.
+
+    Raises ValueError for one that would be run there as it is on main.
+    """
     if tx.branch == MAIN_BRANCH:
         return sql
-    sql = sql.replace(NEXT_WRITTEN, NEXT_WRITTEN_HERE)
-    sql = sql.replace("versions AS v JOIN current AS c ON c.id = v.key_id", VERSIONS)
-    sql = sql.replace("ORDER BY c.id", "ORDER BY c.first_id")
-    return sql.replace("FROM current AS c", f"FROM {CURRENT}")
+    here = sql.replace(NEXT_WRITTEN, NEXT_WRITTEN_HERE)
+    here = here.replace(WRITTEN_OF, VERSIONS).replace("FROM current AS c", f"FROM {CURRENT}")
+    if LINEAGE not in here:
+        raise ValueError(f"not a statement that a branch can be read with: {sql}")
+    return here.replace("ORDER BY c.id", "ORDER BY c.first_id")
 
 
 def is_own(tx: Transaction, key_id: int) -> bool:

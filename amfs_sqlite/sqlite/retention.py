@@ -213,7 +213,7 @@ def _commit(
     return commits.append(
         tx,
         draft,
-        commit_id=tx.ids.hex(commits.COMMIT_ID_DIGITS),
+        commit_id=commits.id_for(tx),
         kind=kind,
         message=signature.message,
         author=signature.author,

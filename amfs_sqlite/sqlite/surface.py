@@ -1,16 +1,15 @@
 """How the flat surface names a storage function in one line: as a reading or as a writing operation."""
 
-import inspect
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from amfs_sqlite.signatures import as_method
 from amfs_sqlite.sqlite.database.connection import Database
 from amfs_sqlite.sqlite.transaction import Transaction
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Class = TypeVar("Class", bound=type)
 
 
 class OnDatabase(Protocol):
@@ -41,20 +40,3 @@ def writing(
         return await self._database.write(body, *args, **kwargs)
 
     return as_method(operation, body)
-
-
-def as_method(operation: Callable[P, T], body: Callable[..., Any]) -> Callable[P, T]:
-    """Let the operation show the function's own signature, ``self`` in place of what it works in."""
-    signature = inspect.signature(body)
-    first, *others = signature.parameters.values()
-    shown = signature.replace(parameters=[first.replace(name="self", annotation=first.empty), *others])
-    operation.__signature__ = shown  # type: ignore[attr-defined]  # what inspect.signature looks for
-    return operation
-
-
-def named(kind: Class) -> Class:
-    """Let the operations of a class that were made elsewhere be known as its own, texts included."""
-    for name, member in vars(kind).items():
-        if inspect.isfunction(member) and "." not in member.__qualname__:
-            member.__qualname__, member.__module__ = f"{kind.__qualname__}.{name}", kind.__module__
-    return kind

@@ -42,7 +42,7 @@ def test_access_is_granted_changed_and_revoked(sdk_adapter: SyncSqliteAdapter) -
         "alice"
     ]
     with pytest.raises(AdapterError, match="must be an amfs_core BranchAccess"):
-        sdk_adapter.grant_branch_access({})  # type: ignore[arg-type]
+        sdk_adapter.grant_branch_access({})  # type: ignore[arg-type]  # wrong on purpose
 
 
 @proves("access.sdk")

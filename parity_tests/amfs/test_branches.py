@@ -251,7 +251,7 @@ def test_a_rollback_writes_new_versions_and_gives_no_number_twice(tmp_path: Path
             clock.set(START + timedelta(minutes=minutes))
             provenance = {"agent_id": "scout", "session_id": "s", "written_at": START}
             adapter.write(
-                MemoryEntry(entity_path="service", key=key, value=value, provenance=provenance)  # type: ignore[arg-type]
+                MemoryEntry(entity_path="service", key=key, value=value, provenance=provenance)  # type: ignore[arg-type]  # pydantic makes it
             )
 
         write("a", 1, 0)

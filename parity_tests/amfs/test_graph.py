@@ -102,7 +102,7 @@ def test_what_the_sdk_writes_is_drawn_without_losing_a_sighting(tmp_path: Path) 
 @proves("graph.sdk")
 def test_what_is_no_edge_or_direction_is_refused(sdk_adapter: SyncSqliteAdapter) -> None:
     with pytest.raises(AdapterError, match="edge is 'a'; it must be an amfs_core GraphEdge"):
-        sdk_adapter.upsert_graph_edge("a")  # type: ignore[arg-type]
+        sdk_adapter.upsert_graph_edge("a")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(AdapterError, match=r"provenance\.n is nan"):
         sdk_adapter.upsert_graph_edge(edge(provenance={"n": float("nan")}))
     with pytest.raises(AdapterError, match="confidence"):

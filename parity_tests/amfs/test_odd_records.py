@@ -140,7 +140,7 @@ def _changed(made: Any, name: str, value: object) -> Any:
 
 def _with_odd_attempt() -> OutcomeRecord:
     made = outcome()
-    made.attempts[0].attempt = "x"  # type: ignore[assignment]
+    made.attempts[0].attempt = "x"  # type: ignore[assignment]  # wrong on purpose
     return made
 
 
@@ -301,7 +301,7 @@ def test_a_member_of_an_entry_that_json_does_not_have_is_refused(sdk_adapter: Sy
 @proves("amfs.wrong-calls")
 def test_an_embedder_that_cannot_embed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match=r"^embedder is 5"):
-        SyncSqliteAdapter(tmp_path / "memory.db", embedder=5)  # type: ignore[arg-type]
+        SyncSqliteAdapter(tmp_path / "memory.db", embedder=5)  # type: ignore[arg-type]  # wrong on purpose
     with SyncSqliteAdapter(tmp_path / "memory.db", embedder=_Answers()) as adapter:
         with pytest.raises(InvalidArgument, match=r"^embedder answers 'x'"):
             adapter.commit_outcome(outcome(task_input="x"))

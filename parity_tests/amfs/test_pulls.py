@@ -54,9 +54,9 @@ def test_what_is_not_there_or_cannot_be_raises_the_sdks_error(sdk_adapter: SyncS
     with pytest.raises(AdapterError, match="status is 'half'; choose one of"):
         sdk_adapter.update_pull_request_status("1", "half")
     with pytest.raises(AdapterError, match="must be an amfs_core PullRequest"):
-        sdk_adapter.create_pull_request({})  # type: ignore[arg-type]
+        sdk_adapter.create_pull_request({})  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(AdapterError, match="must be an amfs_core PRReview"):
-        sdk_adapter.add_pr_review({})  # type: ignore[arg-type]
+        sdk_adapter.add_pr_review({})  # type: ignore[arg-type]  # wrong on purpose
     assert sdk_adapter.get_pull_request("none") is None
 
 

@@ -54,7 +54,7 @@ def test_a_name_is_one_tag_in_the_namespace_that_is_meant(tmp_path: Path) -> Non
         assert (names(adapter), names(adapter, "team"), names(adapter, "other")) == (["v1"], ["v1"], [])
         assert adapter.get_tag("v1", namespace="other") is None
         with pytest.raises(AdapterError, match="must be an amfs_core Tag"):
-            adapter.create_tag({"name": "v2"})  # type: ignore[arg-type]
+            adapter.create_tag({"name": "v2"})  # type: ignore[arg-type]  # wrong on purpose
 
 
 @proves("tags.sdk")

@@ -14,6 +14,7 @@ CORE = (
     (
         "amfs_sqlite.errors",
         "amfs_sqlite.modelling",
+        "amfs_sqlite.signatures",
         "amfs_sqlite.models",
         "amfs_sqlite.records",
         "amfs_sqlite.clock",

@@ -96,7 +96,7 @@ async def test_groups_are_in_order_and_get_new_places_together(adapter: Groups, 
     assert second.id < twin.id
     assert [each.name for each in await adapter.list_agent_groups()] == ["first", "second", "twin", "third"]
     clock.set("2026-01-05")
-    await adapter.reorder_agent_groups([(third.id, 0), ("gone", 1), [second.id, 9.5]])  # type: ignore[list-item]
+    await adapter.reorder_agent_groups([(third.id, 0), ("gone", 1), [second.id, 9.5]])  # type: ignore[list-item]  # a list is a pair too
     listed = await adapter.list_agent_groups()
     assert [each.name for each in listed] == ["third", "first", "twin", "second"]
     assert [each.updated_at == clock.now() for each in listed] == [True, False, False, True]

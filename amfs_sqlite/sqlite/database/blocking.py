@@ -11,9 +11,8 @@ from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from amfs_sqlite.clock import Clock, IdSource, patience
-from amfs_sqlite.errors import AdapterClosedError, AmfsError, InvalidArgumentError, StoreBusyError
-from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
-from amfs_sqlite.rules.limits import check_finite, check_name, check_sources
+from amfs_sqlite.errors import AdapterClosedError, AmfsError, StoreBusyError
+from amfs_sqlite.rules.confidence import OutcomePolicy
 from amfs_sqlite.sqlite import functions, index, migrate
 from amfs_sqlite.sqlite.database import files, opening, tidying
 from amfs_sqlite.sqlite.database.groups import Groups, snapshot
@@ -21,13 +20,12 @@ from amfs_sqlite.sqlite.database.inline import CACHED_STATEMENTS, READER_SETTING
 from amfs_sqlite.sqlite.database.lanes import GROUP_LIMIT, Answer, Body
 from amfs_sqlite.sqlite.database.later import Later
 from amfs_sqlite.sqlite.database.locking import WriteLock
-from amfs_sqlite.sqlite.database.opening import Durability, Mode
+from amfs_sqlite.sqlite.database.opening import MEMORY, Durability, Mode
 from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
 from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.transaction import Transaction
 
-MEMORY = ":memory:"
 READERS_KEPT = 16
 LATER_S = 0.2
 """How long what was deferred waits for a transaction at most."""
@@ -87,15 +85,17 @@ class BlockingDatabase:
         clock: Clock,
         ids: IdSource,
     ) -> None:
-        check_finite(busy_timeout_s, "busy_timeout_s")
-        if busy_timeout_s < 0:
-            raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
-        check_name(namespace, "namespace")
-        check_policy(policy)
-        check_sources(clock, ids)
-        self.in_memory = isinstance(path, str | os.PathLike) and os.fspath(path) == MEMORY
-        opening.check_choices(durability, mode, in_memory=self.in_memory)
-        self.path = MEMORY if self.in_memory else files.resolve(path)
+        self.path = opening.checked_path(
+            path,
+            namespace=namespace,
+            policy=policy,
+            durability=durability,
+            mode=mode,
+            busy_timeout_s=busy_timeout_s,
+            clock=clock,
+            ids=ids,
+        )
+        self.in_memory = self.path == MEMORY
         self.namespace = namespace
         self.policy = policy
         self.store_id = ""

@@ -12,11 +12,10 @@ import aiosqlite
 from amfs_sqlite.clock import Clock, IdSource
 from amfs_sqlite.errors import (
     AdapterClosedError,
-    InvalidArgumentError,
 )
 from amfs_sqlite.models import RetentionReport
-from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
-from amfs_sqlite.rules.limits import check_finite, check_flag, check_name, check_sources
+from amfs_sqlite.rules.confidence import OutcomePolicy
+from amfs_sqlite.rules.limits import check_flag
 from amfs_sqlite.sqlite import functions, index, migrate
 from amfs_sqlite.sqlite.copying.backup import BackupReport, take, take_of_file
 from amfs_sqlite.sqlite.database import exits, files, opening, scrubbing, tidying
@@ -25,14 +24,13 @@ from amfs_sqlite.sqlite.database.guard import known_faults
 from amfs_sqlite.sqlite.database.inline import NOT_INLINE, READER_SETTINGS, InlineReader
 from amfs_sqlite.sqlite.database.lanes import Lane, connect, hop, to_the_end
 from amfs_sqlite.sqlite.database.locking import WriteLock
-from amfs_sqlite.sqlite.database.opening import Durability, Mode
+from amfs_sqlite.sqlite.database.opening import MEMORY, Durability, Mode
 from amfs_sqlite.sqlite.database.tidying import UNINDEXED_LIMIT
 from amfs_sqlite.sqlite.database.translation import translated
 from amfs_sqlite.sqlite.ground import Ground
 from amfs_sqlite.sqlite.transaction import Transaction
 from amfs_sqlite.sqlite.watching import SqliteFeed
 
-MEMORY = ":memory:"
 SEEN_LIMIT = 32
 
 P = ParamSpec("P")
@@ -67,16 +65,18 @@ class Database:
         clock: Clock,
         ids: IdSource,
     ) -> None:
-        check_finite(busy_timeout_s, "busy_timeout_s")
-        if busy_timeout_s < 0:
-            raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
         check_flag(inline_reads, "inline_reads")
-        check_name(namespace, "namespace")
-        check_policy(policy)
-        check_sources(clock, ids)
-        self.in_memory = isinstance(path, str | os.PathLike) and os.fspath(path) == MEMORY
-        opening.check_choices(durability, mode, in_memory=self.in_memory)
-        self.path = MEMORY if self.in_memory else files.resolve(path)
+        self.path = opening.checked_path(
+            path,
+            namespace=namespace,
+            policy=policy,
+            durability=durability,
+            mode=mode,
+            busy_timeout_s=busy_timeout_s,
+            clock=clock,
+            ids=ids,
+        )
+        self.in_memory = self.path == MEMORY
         self.namespace = namespace
         self.policy = policy
         self.store_id = ""

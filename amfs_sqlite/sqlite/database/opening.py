@@ -1,18 +1,22 @@
 """What is done to a file before it is used: for writing it is brought in order, for reading left as it is."""
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from typing import Literal, get_args
 
-from amfs_sqlite.clock import IdSource
+from amfs_sqlite.clock import Clock, IdSource
 from amfs_sqlite.errors import InvalidArgumentError, StoreReadOnlyError, quoted
+from amfs_sqlite.rules.confidence import OutcomePolicy, check_policy
+from amfs_sqlite.rules.limits import check_finite, check_name, check_sources
 from amfs_sqlite.sqlite import functions, migrate
 from amfs_sqlite.sqlite.copying import backup, copies
 from amfs_sqlite.sqlite.database import files
 from amfs_sqlite.sqlite.database.locking import WriteLock
 
+MEMORY = ":memory:"
 WAL_PAGES_BEFORE_CHECKPOINT = 2000
 WAL_BYTES_KEPT = 16 * 1024 * 1024
 SCHEMA_VERSION = "PRAGMA schema_version"
@@ -21,8 +25,30 @@ Durability = Literal["full", "normal"]
 Mode = Literal["rw", "ro"]
 
 
-def check_choices(durability: Durability, mode: Mode, *, in_memory: bool) -> None:
-    """Raise InvalidArgumentError for what is none of the choices."""
+def checked_path(
+    path: str | os.PathLike[str],
+    *,
+    namespace: str,
+    policy: OutcomePolicy,
+    durability: Durability,
+    mode: Mode,
+    busy_timeout_s: float,
+    clock: Clock,
+    ids: IdSource,
+) -> str:
+    """The resolved path, or MEMORY. Raises InvalidArgumentError for what no database can be opened with."""
+    check_finite(busy_timeout_s, "busy_timeout_s")
+    if busy_timeout_s < 0:
+        raise InvalidArgumentError("busy_timeout_s", f"is {busy_timeout_s}; it must be seconds from 0")
+    check_name(namespace, "namespace")
+    check_policy(policy)
+    check_sources(clock, ids)
+    in_memory = isinstance(path, str | os.PathLike) and os.fspath(path) == MEMORY
+    _check_choices(durability, mode, in_memory=in_memory)
+    return MEMORY if in_memory else files.resolve(path)
+
+
+def _check_choices(durability: Durability, mode: Mode, *, in_memory: bool) -> None:
     if durability not in get_args(Durability):
         raise InvalidArgumentError("durability", f"is {quoted(durability)}; choose 'full' or 'normal'")
     if mode not in get_args(Mode):

@@ -51,9 +51,9 @@ def page() -> str:
 def adapters() -> Mapping[str, type]:
     """Ours and those of the SDK, by what the table calls them."""
     from amfs_filesystem import FilesystemAdapter  # noqa: PLC0415 - the other pages do without the SDK
-    from amfs_postgres.adapter import PostgresAdapter  # noqa: PLC0415
+    from amfs_postgres.adapter import PostgresAdapter  # noqa: PLC0415 - the SDK may be missing
 
-    from amfs_sqlite.sync import SyncSqliteAdapter  # noqa: PLC0415
+    from amfs_sqlite.sync import SyncSqliteAdapter  # noqa: PLC0415 - the SDK may be missing
 
     return {
         "here": SyncSqliteAdapter,
@@ -64,7 +64,7 @@ def adapters() -> Mapping[str, type]:
 
 def interface() -> Mapping[str, object]:
     """The methods of the interface by their names, in its order."""
-    from amfs_core.abc import AdapterABC  # noqa: PLC0415
+    from amfs_core.abc import AdapterABC  # noqa: PLC0415 - the SDK may be missing
 
     members = vars(AdapterABC).items()
     return {name: each for name, each in members if name[0] != "_" and inspect.isfunction(each)}
