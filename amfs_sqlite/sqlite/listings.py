@@ -75,8 +75,8 @@ def listed(
     limit: int | None = None,
     offset: int = 0,
 ) -> Iterator[Row]:
-    """Entries, or all versions, of exactly this path; None is everywhere. By path, key and version, or by
-    ``written_at`` or ``recall_count``, highest first.
+    """Entries, or all versions, of exactly this path, None and '' being everywhere; by path, key and version,
+    or by ``written_at`` or ``recall_count``, highest first.
     """
     if order_by not in ORDERS:
         raise InvalidArgumentError(
@@ -111,7 +111,7 @@ def count(
 def _asked(
     tx: Transaction, entity_path: str | None, agent_id: str | None, scope: Scope | None, *, versions: bool
 ) -> tuple[list[str], dict[str, Any]]:
-    conditions = [] if entity_path is None else [OF_PATH]
+    conditions = [OF_PATH] if entity_path else []
     conditions += [] if agent_id is None else [WRITTEN_BY.format(each="v" if versions else "c")]
     parameters: dict[str, Any] = {"entity_path": entity_path, "agent_id": agent_id}
     if scope is not None:

@@ -62,9 +62,10 @@ def copy(context: click.Context, source: str, target: str, *, dry_run: bool, as_
         raise click.UsageError(f"{setting} is no setting of a copy: SOURCE and --to name its two places.")
     if find_spec("amfs_core") is None:
         raise click.UsageError("The AMFS Python SDK is not installed here: pip install 'amfs-sqlite[amfs]'.")
-    from bridge.copying.endpoints import opened
+    from bridge.copying.endpoints import check_apart, opened
     from bridge.copying.running import Copy
 
+    check_apart(source, target)
     namespace = from_sources({"db": IN_MEMORY} | given_settings(), os.environ).namespace
     with (
         warnings_told(),

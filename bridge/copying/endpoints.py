@@ -27,6 +27,7 @@ UNREACHABLE = (401, 403, 429, 502, 503, 504)
 UNKNOWN_TO_SERVER = (404, 405, 501)
 ALL_THERE_IS = 1_000_000_000
 CONNECT_TIMEOUT_S = 10
+NAME_ANOTHER = "name a file, a directory, a DSN or a URL that does"
 MOST_BY_HTTP = 500
 """The AMFS server answers at most so many commits."""
 
@@ -149,12 +150,19 @@ def opened(
         yield made
 
 
+def check_apart(source: str, target: str) -> None:
+    """Raise InvalidArgumentError where both ends of a copy are one place, however they are spelled."""
+    names = [named if "://" in named else os.path.realpath(named) for named in (source, target)]
+    if names[0] == names[1]:
+        raise InvalidArgumentError("target", f"is {quoted(target)}, which is the source; name another place")
+
+
 def _file(path: str, namespace: str, use: Use) -> Endpoint:
     from amfs_sqlite.sync import SyncSqliteAdapter  # noqa: PLC0415 - what it needs is an extra
 
     is_there = Path(path).exists()
     if use == "source" and not is_there:
-        raise EndpointError(path, "does not exist", "name a file, a directory, a DSN or a URL that does")
+        raise EndpointError(path, "does not exist", NAME_ANOTHER)
     failures: Failures = (AMFSError,)
     try:
         if use == "trial" and not is_there:
@@ -171,6 +179,8 @@ def _directory(path: str, root: Path, namespace: str, use: Use) -> Endpoint:
 
     if {"", ".", ".."} & {namespace} or "/" in namespace:
         raise InvalidArgumentError("namespace", f"is {quoted(namespace)}; a directory needs a plain name")
+    if use == "source" and not root.is_dir():
+        raise EndpointError(path, "does not exist", NAME_ANOTHER)
     if use == "source" and not (root / namespace).is_dir():
         raise EndpointError(path, f"holds no namespace {quoted(namespace)}", "name another with --namespace")
     failures: Failures = (AMFSError, OSError, ValueError, TypeError)

@@ -399,3 +399,10 @@ def test_a_value_is_kept_as_the_sdks_models_put_it_in_json(sdk_adapter: Any) -> 
     assert sdk_adapter.read(written.entity_path, written.key).value == written.value
     with pytest.raises(AdapterError, match="cannot be stored"):
         sdk_adapter.write(entry(key="other", value=object()))
+
+
+@proves("amfs.everywhere")
+def test_an_empty_path_is_everywhere_in_a_list(sdk_adapter: Any) -> None:
+    sdk_adapter.write(entry())
+    assert sdk_adapter.list("") == sdk_adapter.list() != []
+    assert sdk_adapter.count_entries() == 1

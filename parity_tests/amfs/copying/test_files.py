@@ -398,7 +398,7 @@ def test_other_branches_are_counted_and_not_copied(source: Path, tmp_path: Path)
     ("source", "code", "said"),
     [
         ("nowhere.db", 3, "endpoint: 'nowhere.db': does not exist"),
-        ("nowhere/", 3, "endpoint: 'nowhere/': holds no namespace 'default'"),
+        ("nowhere/", 3, "endpoint: 'nowhere/': does not exist"),
         ("", 2, "is empty; name a file"),
         ("http://me:secret@127.0.0.1:1", 3, "endpoint: 'http://127.0.0.1:1'"),
         ("postgresql://me:secret@127.0.0.1:1/x?password=secret", 3, "endpoint: 'postgresql://127.0.0.1:1/x'"),
@@ -462,6 +462,14 @@ def test_what_another_writes_meanwhile_is_a_conflict_and_no_version_is_numbered_
     assert done.left_out().keys() == {f"svc/api/retry@{number}" for number in (2, 3, 4)}
     kept = [each["value"] for each in versions(target) if each["key"] == "retry"]
     assert kept == [3, "rival"]
+
+
+@proves("copying.apart")
+def test_one_place_is_no_two_ends(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "link.db").symlink_to(source)
+    for target in (source, tmp_path / "link.db", tmp_path / "." / source.name):
+        assert main(["copy", str(source), "--to", str(target)]) == 2
+        assert "which is the source; name another place" in capsys.readouterr().err
 
 
 @proves("copying.erased")
