@@ -8,6 +8,7 @@ from typing import Any
 
 from amfs_sqlite.errors import InvalidArgumentError, quoted
 from amfs_sqlite.rules.values import encode
+from amfs_sqlite.sqlite import overlays
 from amfs_sqlite.sqlite.entries import HERE, PRESENT
 from amfs_sqlite.sqlite.transaction import Transaction
 
@@ -38,7 +39,7 @@ class Conditions:
     @classmethod
     def here(cls, tx: Transaction) -> "Conditions":
         """What is there in the namespace and on the branch of the transaction."""
-        return cls({"namespace": tx.namespace, "branch": tx.branch})
+        return cls(overlays.here(tx))
 
     def __str__(self) -> str:
         return " AND ".join(self.parts)

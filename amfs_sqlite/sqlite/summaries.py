@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from amfs_sqlite.rules.values import encode
+from amfs_sqlite.sqlite.overlays import seen
 from amfs_sqlite.sqlite.predicates import Conditions
 from amfs_sqlite.sqlite.rows import microseconds
 from amfs_sqlite.sqlite.transaction import Transaction
@@ -202,14 +203,15 @@ def large_paths(tx: Transaction, asked: Conditions, *, min_entries: int, limit: 
 
 def scopes(tx: Transaction, asked: Conditions) -> list[tuple[str, str]]:
     """Each path with each of its authors."""
-    rows = tx.each(SCOPES.format(conditions=asked), asked.parameters)
+    rows = tx.each(seen(tx, SCOPES.format(conditions=asked)), asked.parameters)
     return [(path, agent) for path, agent in rows]
 
 
 def beside(tx: Transaction, asked: Conditions, key_limit: int) -> tuple[int, int, list[str]]:
     """How many match, how many of them were never read, and the first keys."""
-    entry_count, unread_count = tx.row(BESIDE.format(conditions=asked), asked.parameters)
-    keys = tx.each(KEYS_BESIDE.format(conditions=asked), asked.parameters | {"limit": key_limit})
+    entry_count, unread_count = tx.row(seen(tx, BESIDE.format(conditions=asked)), asked.parameters)
+    first = seen(tx, KEYS_BESIDE.format(conditions=asked))
+    keys = tx.each(first, asked.parameters | {"limit": key_limit})
     return entry_count, unread_count, [key for (key,) in keys]
 
 

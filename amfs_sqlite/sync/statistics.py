@@ -34,7 +34,6 @@ from amfs_sqlite.sqlite.predicates import Conditions
 from amfs_sqlite.sqlite.rows import moment
 from amfs_sqlite.sqlite.summaries import ENTITY_ORDERS, Entity, Page, TokenRule
 from amfs_sqlite.sqlite.transaction import Transaction
-from amfs_sqlite.sync import entries
 
 TOKENS = TokenRule(CHARS_PER_TOKEN, RECALL_TOKENS_FLOOR, RECALL_TOKENS_CEIL)
 USUAL_TYPE = MemoryType.FACT.value
@@ -150,19 +149,11 @@ def scope_counts(
     check_optional_text(exclude_key, "exclude_key")
     check_optional_text(agent_id, "agent_id")
     check_whole_number(key_limit, "key_limit")
-    if branch == MAIN_BRANCH:
+    with tx.elsewhere(branch=branch):
         asked = conditions(tx)
         asked.under([entity_path], descendants=False)
         asked.beside(exclude_key, agent_id)
         entry_count, unread_count, keys = summaries.beside(tx, asked, key_limit)
-    else:
-        seen = [
-            each
-            for each in entries.list_entries(tx, entity_path, branch=branch)
-            if each.key != exclude_key and (each.shared or each.provenance.agent_id == agent_id)
-        ]
-        entry_count, unread_count = len(seen), sum(not each.recall_count for each in seen)
-        keys = [each.key for each in seen][:key_limit]
     return {
         "entity_path": entity_path,
         "existing_entries": entry_count,
@@ -184,7 +175,7 @@ def count_entries(
     check_optional_text(entity_path, "entity_path")
     check_optional_text(agent_id, "agent_id")
     check_flag(include_superseded, "include_superseded")
-    if branch == MAIN_BRANCH:
+    with tx.elsewhere(branch=branch):
         return listings.count(
             tx,
             entity_path,
@@ -192,24 +183,12 @@ def count_entries(
             agent_id=agent_id,
             scope=None if scope is None else (scope.clause, scope.params),
         )
-    listed = entries.list_entries(
-        tx,
-        entity_path,
-        include_superseded=include_superseded,
-        branch=branch,
-        scope=scope,
-        agent_id=agent_id,
-    )
-    return len(listed)
 
 
 def list_scopes(tx: Transaction, *, branch: str = MAIN_BRANCH) -> tuple[set[str], set[str]]:
     """The paths of all entries, and their authors."""
-    if branch == MAIN_BRANCH:
+    with tx.elsewhere(branch=branch):
         found = summaries.scopes(tx, conditions(tx))
-    else:
-        listed = entries.list_entries(tx, branch=branch)
-        found = [(each.entity_path, each.provenance.agent_id) for each in listed]
     return {path for path, _ in found}, {agent for _, agent in found if agent}
 
 

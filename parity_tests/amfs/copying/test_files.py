@@ -394,27 +394,6 @@ def test_other_branches_are_counted_and_not_copied(source: Path, tmp_path: Path)
 
 
 @proves("copying.ends")
-@pytest.mark.parametrize(
-    ("source", "code", "said"),
-    [
-        ("nowhere.db", 3, "endpoint: 'nowhere.db': does not exist"),
-        ("nowhere/", 3, "endpoint: 'nowhere/': does not exist"),
-        ("", 2, "is empty; name a file"),
-        ("http://me:secret@127.0.0.1:1", 3, "endpoint: 'http://127.0.0.1:1'"),
-        ("postgresql://me:secret@127.0.0.1:1/x?password=secret", 3, "endpoint: 'postgresql://127.0.0.1:1/x'"),
-    ],
-)
-def test_a_place_that_cannot_be_used_ends_the_copy_with_one_line_and_no_password(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, code: int, said: str
-) -> None:
-    assert main(["copy", source, "--to", str(tmp_path / "copy.db")]) == code
-    shown = capsys.readouterr()
-    assert (shown.out, shown.err.count("\n")) == ("", 1)
-    assert said in shown.err
-    assert "secret" not in shown.err
-
-
-@proves("copying.ends")
 def test_without_the_sdk_the_command_says_how_to_install_it(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -462,14 +441,6 @@ def test_what_another_writes_meanwhile_is_a_conflict_and_no_version_is_numbered_
     assert done.left_out().keys() == {f"svc/api/retry@{number}" for number in (2, 3, 4)}
     kept = [each["value"] for each in versions(target) if each["key"] == "retry"]
     assert kept == [3, "rival"]
-
-
-@proves("copying.apart")
-def test_one_place_is_no_two_ends(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "link.db").symlink_to(source)
-    for target in (source, tmp_path / "link.db", tmp_path / "." / source.name):
-        assert main(["copy", str(source), "--to", str(target)]) == 2
-        assert "which is the source; name another place" in capsys.readouterr().err
 
 
 @proves("copying.erased")
